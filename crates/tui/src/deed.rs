@@ -1,13 +1,16 @@
 //! What a person does here: each is one call of the client, and the `glis …` line that does the same.
 
+mod begun;
+
+use begun::in_dollars;
+pub(crate) use begun::{loop_line, new_session};
 use glis_core::input::IfRunning;
 use glis_core::looping::LoopChange;
-use glis_core::name::made_from;
 use glis_core::pause::{PauseMode, PauseReason};
 use glis_core::spec::IdleLimit;
 use glis_core::talk::ALLOW_FOR_SESSION;
 use glis_core::tree::Clearing;
-use glis_wire::client::{Action, Discard, NewSession, PauseAll, Request, TrashAction};
+use glis_wire::client::{Action, Discard, PauseAll, Request, TrashAction};
 
 /// Something that is done with a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,7 +45,9 @@ pub(crate) enum Deed {
     Acknowledge,
     Merge,
     MergeInto {
-        branch: String,
+        branch: Option<String>,
+        /// Whether the repository's hooks have a say.
+        hooks: bool,
     },
     LimitIdle {
         limit: IdleLimit,
@@ -151,9 +156,9 @@ impl Deed {
                 to: to.clone(),
             },
             Self::Merge => Request::Merge { session: id.to_owned(), into: None, hooks: false },
-            Self::MergeInto { branch } => {
-                let (session, into) = (id.to_owned(), Some(branch.clone()));
-                Request::Merge { session, into, hooks: false }
+            Self::MergeInto { branch, hooks } => {
+                let (session, into) = (id.to_owned(), branch.clone());
+                Request::Merge { session, into, hooks: *hooks }
             }
             Self::Undelete { name } => {
                 let action = TrashAction::Restore { name: name.clone() };
@@ -195,7 +200,11 @@ impl Deed {
             Self::Compact => format!("glis compact {name}"),
             Self::Acknowledge => format!("glis acknowledge {name}"),
             Self::Merge => format!("glis merge {name}"),
-            Self::MergeInto { branch } => format!("glis merge {name} --into {}", quoted(branch)),
+            Self::MergeInto { branch, hooks } => {
+                let into = branch.as_deref().map(|branch| format!(" --into {}", quoted(branch)));
+                let hooks = if *hooks { " --hooks" } else { "" };
+                format!("glis merge {name}{}{hooks}", into.unwrap_or_default())
+            }
             Self::LimitIdle { limit } => format!("glis timeout {name} {}", minutes(*limit)),
             Self::Restore { snapshot } => {
                 format!("glis restore {name} --snapshot {}", quoted(snapshot))
@@ -203,7 +212,7 @@ impl Deed {
             Self::CopySnapshot { snapshot, to } => {
                 format!("glis restore {name} --snapshot {} --to {}", quoted(snapshot), quoted(to))
             }
-            Self::SetLoop { change } => format!("glis loop {name} --set max={}", at_most(change)),
+            Self::SetLoop { change } => format!("glis loop {name}{}", settings(change)),
             Self::Undelete { name: None } => format!("glis trash restore {name}"),
             Self::Undelete { name: Some(new) } => {
                 format!("glis trash restore {name} --name {}", quoted(new))
@@ -262,9 +271,10 @@ impl Deed {
             }
             Self::Restore { .. } => format!("the files of `{name}` are restored"),
             Self::CopySnapshot { to, .. } => format!("a copy of `{name}` is in {to}"),
-            Self::SetLoop { change } => match change.max.flatten() {
-                Some(max) => format!("`{name}`: {max} iterations at most"),
-                None => format!("`{name}` goes round as often as it takes"),
+            Self::SetLoop { change } => match change.max {
+                Some(Some(max)) => format!("`{name}`: {max} iterations at most"),
+                Some(None) => format!("`{name}` goes round as often as it takes"),
+                None => format!("`{name}`:{}", settings(change).replace(" --set", "")),
             },
             Self::Undelete { name: new } => {
                 format!("`{}` is back from the trash", new.as_deref().unwrap_or(name))
@@ -363,8 +373,19 @@ fn minutes(limit: IdleLimit) -> String {
     }
 }
 
-fn at_most(change: &LoopChange) -> String {
-    change.max.flatten().map_or_else(|| "none".to_owned(), |max| max.to_string())
+/// Changed limits of a loop, as they are typed.
+fn settings(change: &LoopChange) -> String {
+    let LoopChange { max, max_cost_micros, max_failures, until } = change;
+    let none = || "none".to_owned();
+    let given = [
+        max.map(|max| ("max", max.map_or_else(none, |max| max.to_string()))),
+        max_cost_micros.map(|cost| ("max-cost", cost.map_or_else(none, in_dollars))),
+        max_failures.map(|most| ("max-failures", most.to_string())),
+        until.as_ref().map(|line| ("until", line.clone().unwrap_or_else(none))),
+    ];
+    given.into_iter().flatten().fold(String::new(), |line, (limit, value)| {
+        format!("{line} --set {}", quoted(&format!("{limit}={value}")))
+    })
 }
 
 /// The call that pauses everything.
@@ -383,44 +404,6 @@ pub(crate) fn resume_all() -> (Request, String) {
 pub(crate) fn empty_trash() -> (Request, String) {
     (Request::TrashEmpty { which: Discard::Due }, "glis trash empty".to_owned())
 }
-
-/// The call that makes a session, or begins a loop.
-pub(crate) fn new_session(wanted: NewSession) -> (Request, String) {
-    let is_loop = wanted.looped.is_some();
-    let mut line = if is_loop { LOOP_LINE } else { "glis new" }.to_owned();
-    let mut say = |option: &str, value: &Option<String>| {
-        if let Some(value) = value {
-            line = format!("{line} {option}{}", quoted(value));
-        }
-    };
-    // A loop's name has to be typed: until one is made from its words, this one stands for it.
-    let made = || wanted.prompt.as_deref().and_then(made_from).unwrap_or_else(|| "NAME".to_owned());
-    say(
-        "",
-        &if is_loop { wanted.name.clone().or_else(|| Some(made())) } else { wanted.name.clone() },
-    );
-    say("--agent ", &wanted.agent);
-    say("--model ", &wanted.model);
-    say("--prompt ", &wanted.prompt);
-    say("--base ", &wanted.base);
-    let spec = wanted.looped.as_ref();
-    say("--max ", &spec.and_then(|spec| spec.max).map(|max| max.to_string()));
-    say("--until ", &spec.and_then(|spec| spec.until.clone()));
-    say("--repo ", &Some(wanted.repo.clone()));
-    if wanted.auto_yes {
-        line.push_str(" --auto-yes");
-    }
-    (Request::New(Box::new(wanted)), line)
-}
-
-/// A loop's line with the name that it got. Any other is returned as it is.
-pub(crate) fn loop_line(line: &str, name: &str) -> String {
-    let rest = line.strip_prefix(LOOP_LINE).and_then(|rest| rest.trim_start().split_once(' '));
-    rest.map_or_else(|| line.to_owned(), |(_, rest)| format!("{LOOP_LINE} {name} {rest}"))
-}
-
-/// How the line that begins a loop begins.
-const LOOP_LINE: &str = "glis loop";
 
 fn pause(mode: Option<PauseMode>) -> Action {
     Action::Pause { mode, on_timeout: None, clearing: None, for_secs: None }

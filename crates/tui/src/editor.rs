@@ -11,6 +11,11 @@ pub(crate) struct Editor {
 }
 
 impl Editor {
+    /// Without any text.
+    pub(crate) const fn new() -> Self {
+        Self { text: String::new(), at: 0 }
+    }
+
     /// With this text, at its end.
     pub(crate) fn with(text: &str) -> Self {
         Self { text: text.to_owned(), at: text.len() }

@@ -1,5 +1,6 @@
 //! Everything that is shown. It is changed by `update` alone, and reads no clock and no file.
 
+mod field;
 mod forms;
 mod listing;
 mod new_box;
@@ -7,9 +8,10 @@ mod order;
 mod past;
 mod preview;
 
+pub(crate) use field::Field;
 pub(crate) use forms::{FileBox, SearchBox, Sought, WordsBox};
 pub(crate) use listing::Listing;
-pub(crate) use new_box::{AGENTS, Field, NewBox, Repeat};
+pub(crate) use new_box::{NewBox, Repeat};
 pub(crate) use order::Line;
 pub(crate) use past::{Past, Towards};
 pub(crate) use preview::{Preview, Shown};

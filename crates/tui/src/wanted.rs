@@ -37,7 +37,7 @@ impl Wanted {
             Self::WhyNot { .. } => format!("deny {name}, because"),
             Self::CopyTo { .. } => format!("copy a snapshot of {name} to the new folder"),
             Self::NewName => format!("take {name} out of the trash as"),
-            Self::LoopMax => format!("iterations of {name} at most"),
+            Self::LoopMax => format!("iterations of {name} at most, or another limit"),
         }
     }
 
@@ -46,12 +46,12 @@ impl Wanted {
         match self {
             Self::Timeout => "minutes that it may be idle, 1 to 120; `off`: never",
             Self::ResumeWords => "nothing: it goes on where it was",
-            Self::MergeInto => "nothing: the branch that it began from",
+            Self::MergeInto => "nothing: the one that it began from; `--hooks` runs its hooks",
             Self::PauseFor => "30s, 10m, 2h: then it resumes by itself",
             Self::WhyNot { .. } => "the agent is told",
             Self::CopyTo { .. } => "an absolute path; the session is left as it is",
             Self::NewName => "a name: lower-case letters, digits, `.`, `_`, `-`",
-            Self::LoopMax => "a number; `off`: as many as it takes",
+            Self::LoopMax => "a number or `off`; or max-cost=5, max-failures=2, until=CMD",
         }
     }
 
@@ -64,10 +64,14 @@ impl Wanted {
                 Some(prompt) => Deed::ResumeWith { prompt },
                 None => Deed::Resume,
             },
-            Self::MergeInto => match some(text) {
-                Some(branch) => Deed::MergeInto { branch },
-                None => Deed::Merge,
-            },
+            Self::MergeInto => {
+                let hooks = text.split_whitespace().any(|word| word == "--hooks");
+                let branch = text.split_whitespace().find(|word| *word != "--hooks");
+                match branch.map(ToOwned::to_owned) {
+                    None if !hooks => Deed::Merge,
+                    branch => Deed::MergeInto { branch, hooks },
+                }
+            }
             Self::PauseFor => {
                 let for_secs = Some(seconds(text)?);
                 let mode = PauseMode::Interrupt;
@@ -87,7 +91,7 @@ impl Wanted {
                 let name = name.ok_or("letters, digits, `.`, `_` and `-`, as in `fix-login`")?;
                 Deed::Undelete { name: Some(name) }
             }
-            Self::LoopMax => Deed::SetLoop { change: loop_max(text)? },
+            Self::LoopMax => Deed::SetLoop { change: loop_limit(text)? },
         })
     }
 }
@@ -101,12 +105,66 @@ fn idle_limit(text: &str) -> Result<IdleLimit, String> {
     limit.ok_or_else(|| "Timeout must be between 1 and 120 minutes".to_owned())
 }
 
-fn loop_max(text: &str) -> Result<LoopChange, String> {
-    let max = match text {
-        "off" => None,
-        number => Some(number.parse().map_err(|_| format!("`{number}` is no number"))?),
+/// Seconds that a new session may be idle.
+pub(crate) fn idle_secs(text: &str) -> Result<u64, String> {
+    match idle_limit(text)? {
+        IdleLimit::Secs(secs) => Ok(secs),
+        IdleLimit::Never | IdleLimit::Usual => {
+            Err("1 to 120 minutes; `t` can lift it once it is there".to_owned())
+        }
+    }
+}
+
+/// A limit of a loop: how often it goes round, or another one by its name.
+fn loop_limit(text: &str) -> Result<LoopChange, String> {
+    let (limit, value) = text.split_once('=').unwrap_or(("max", text));
+    let value = Some(value.trim()).filter(|value| !["off", "none", ""].contains(value));
+    let number = |value: &str| {
+        let number = value.parse::<u32>().ok().filter(|number| *number > 0);
+        number.ok_or_else(|| format!("`{value}` is no number"))
     };
-    Ok(LoopChange { max: Some(max), ..LoopChange::default() })
+    let mut change = LoopChange::default();
+    match limit.trim() {
+        "max" => change.max = Some(value.map(number).transpose()?),
+        "max-cost" => change.max_cost_micros = Some(value.map(dollars).transpose()?),
+        "max-failures" => change.max_failures = Some(number(value.unwrap_or_default())?),
+        "until" => change.until = Some(value.map(ToOwned::to_owned)),
+        other => return Err(format!("`{other}` is none of max, max-cost, max-failures, until")),
+    }
+    Ok(change)
+}
+
+/// Dollars as they are typed, in millionths.
+pub(crate) fn dollars(text: &str) -> Result<u64, String> {
+    let (whole, part) = text.split_once('.').unwrap_or((text, ""));
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let fits = !whole.is_empty() && digits(whole) && digits(part) && part.len() <= 6;
+    let micros = || {
+        let part: u64 = format!("{part:0<6}").parse().ok()?;
+        whole.parse::<u64>().ok()?.checked_mul(1_000_000)?.checked_add(part)
+    };
+    let micros = if fits { micros() } else { None };
+    micros.filter(|micros| *micros > 0).ok_or_else(|| format!("`{text}` are no dollars"))
+}
+
+/// A command line as words: parted by blanks, but not within quotes.
+pub(crate) fn words(text: &str) -> Result<Vec<String>, String> {
+    let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
+    let mut letters = text.chars();
+    while let Some(letter) = letters.next() {
+        match (letter, quote) {
+            (own, Some(open)) if own == open => quote = None,
+            ('\'' | '"', None) => {
+                quote = Some(letter);
+                word.get_or_insert_default();
+            }
+            ('\\', None | Some('"')) => word.get_or_insert_default().extend(letters.next()),
+            (blank, None) if blank.is_whitespace() => words.extend(word.take()),
+            (other, _) => word.get_or_insert_default().push(other),
+        }
+    }
+    words.extend(word);
+    if quote.is_some() { Err("a quote is not closed".to_owned()) } else { Ok(words) }
 }
 
 /// A number with its unit. A bare number is seconds.
@@ -127,6 +185,17 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_command_line_is_parted_as_a_shell_does() {
+        let parted = |text| words(text).map(|words| words.join("|"));
+        assert_eq!(parted("a  b"), Ok("a|b".to_owned()));
+        assert_eq!(
+            parted(r#"sh -c 'x "y"' "a \"b" c\ d ''"#),
+            Ok(r#"sh|-c|x "y"|a "b|c d|"#.to_owned())
+        );
+        assert!(parted("'a").is_err());
+    }
+
+    #[test]
     fn what_is_typed_becomes_a_deed_or_says_why_not() {
         let line = |wanted: &Wanted, text: &str| wanted.deed(text).map(|deed| deed.line("blue"));
         let ok = |text: &str| Ok(text.to_owned());
@@ -136,9 +205,26 @@ mod tests {
         assert_eq!(line(&Wanted::ResumeWords, ""), ok("glis resume blue"));
         assert_eq!(line(&Wanted::ResumeWords, "go on"), ok("glis resume blue --prompt 'go on'"));
         assert_eq!(line(&Wanted::MergeInto, "dev"), ok("glis merge blue --into dev"));
+        assert_eq!(
+            line(&Wanted::MergeInto, "dev --hooks"),
+            ok("glis merge blue --into dev --hooks")
+        );
+        assert_eq!(line(&Wanted::MergeInto, "--hooks"), ok("glis merge blue --hooks"));
         assert_eq!(line(&Wanted::PauseFor, "2h"), ok("glis pause blue --for 7200s"));
         assert!(line(&Wanted::PauseFor, "2y").is_err());
         assert_eq!(line(&Wanted::LoopMax, "9"), ok("glis loop blue --set max=9"));
+        for (text, set) in [
+            ("off", "max=none"),
+            ("max-cost=2.50", "max-cost=2.5"),
+            ("max-failures=2", "max-failures=2"),
+            ("until=make test", "'until=make test'"),
+            ("until=none", "until=none"),
+        ] {
+            assert_eq!(line(&Wanted::LoopMax, text), ok(&format!("glis loop blue --set {set}")));
+        }
+        for text in ["0", "max-cost=1.2.3", "max-failures=off", "min=3"] {
+            assert!(line(&Wanted::LoopMax, text).is_err(), "{text}");
+        }
         let why = Wanted::WhyNot { request: "r1".to_owned() };
         assert_eq!(line(&why, "no"), ok("glis answer blue deny --reason no --request r1"));
         assert!(line(&why, "").is_err());

@@ -59,7 +59,7 @@ fn a_loop_is_begun_with_its_limits_in_the_box_for_a_new_one() -> Outcome {
     // From the prompt to the name, the agent, and the one before the first.
     tmux.run(&["send-keys", "-t", "one", "Tab", "Tab", "Left"])?;
     tmux.sees("one", "‹ rehearsal ›")?;
-    tmux.run(&["send-keys", "-t", "one", "BTab", "BTab", "BTab", "BTab"])?;
+    tmux.run(&["send-keys", "-t", "one", "BTab", "BTab", "BTab", "BTab", "BTab"])?;
     tmux.run(&["send-keys", "-t", "one", "-l", "2"])?;
     tmux.sees("one", "at most   2")?;
     tmux.key("one", "Enter")?;
@@ -69,6 +69,42 @@ fn a_loop_is_begun_with_its_limits_in_the_box_for_a_new_one() -> Outcome {
         shown.is_ok_and(|shown| shown["loop"]["state"] == "done" && shown["loop"]["max"] == 2)
     })?;
     tmux.sees("one", "✓ DONE").map(drop)
+}
+
+#[test]
+fn every_option_of_a_new_session_is_in_its_box() -> Outcome {
+    let house = House::new()?;
+    let Some(tmux) = Tmux::start(&house)? else { return Ok(()) };
+    opened(&tmux)?;
+    tmux.key("one", "n")?;
+    tmux.sees("one", "new session in repo")?;
+    tmux.run(&["send-keys", "-t", "one", "-l", "say here"])?;
+    tmux.run(&["send-keys", "-t", "one", "Tab", "Tab", "Left"])?;
+    tmux.sees("one", "‹ rehearsal ›")?;
+    // From the agent back to the last field, which opens the others.
+    tmux.run(&["send-keys", "-t", "one", "BTab", "BTab", "BTab", "Right"])?;
+    tmux.sees("one", "options   ‹ all of them ›")?;
+    // Over the persona and the command.
+    tmux.run(&["send-keys", "-t", "one", "Tab", "Tab", "Tab", "Right"])?;
+    tmux.sees("one", "terminal  ‹ no: headless ›")?;
+    tmux.run(&["send-keys", "-t", "one", "Tab", "Right"])?;
+    tmux.sees("one", "works in  ‹ the repository itself, in place ›")?;
+    tmux.run(&["send-keys", "-t", "one", "Tab"])?;
+    tmux.run(&["send-keys", "-t", "one", "-l", "20"])?;
+    tmux.sees("one", "idle for  20")?;
+    tmux.key("one", "Enter")?;
+    tmux.sees("one", "`say-here` is there")?;
+    let shown = house.show("say-here")?;
+    assert_eq!(
+        (&shown["mode"], &shown["in_place"], &shown["idle_timeout_secs"]),
+        (&"headless".into(), &true.into(), &1200.into()),
+        "{shown}"
+    );
+    tmux.key("one", "@")?;
+    // A line is whole, however long it is.
+    let screen = tmux.sees("one", "--in-place")?;
+    assert!(screen.contains("--idle-timeout") && screen.contains("--headless"), "{screen}");
+    Ok(())
 }
 
 #[test]

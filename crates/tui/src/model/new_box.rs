@@ -1,62 +1,16 @@
 //! The box for a new session, or a loop.
 
+use super::field::{AGENTS, Field, Kind};
 use crate::editor::Editor;
+use crate::wanted::{dollars, idle_secs, words};
 use glis_core::looping::{FAILURES_MAX, LoopContext, LoopSpec};
 use glis_core::name::made_from;
 use glis_wire::client::NewSession;
-
-/// The agents that can be chosen; the first leaves it to the configuration.
-pub(crate) const AGENTS: [Option<&str>; 6] =
-    [None, Some("claude"), Some("codex"), Some("gemini"), Some("opencode"), Some("rehearsal")];
-
-/// A field of the box.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Field {
-    #[default]
-    Prompt,
-    Name,
-    Agent,
-    Model,
-    Base,
-    AutoYes,
-    Repeat,
-    Max,
-    Until,
-}
-
-impl Field {
-    /// What is written before it.
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            Self::Prompt => "prompt",
-            Self::Name => "name",
-            Self::Agent => "agent",
-            Self::Model => "model",
-            Self::Base => "base",
-            Self::AutoYes => "auto-yes",
-            Self::Repeat => "repeat",
-            Self::Max => "at most",
-            Self::Until => "until",
-        }
-    }
-
-    /// What it is if nothing is typed.
-    pub(crate) fn usual(self) -> &'static str {
-        match self {
-            Self::Name => "made from the prompt",
-            Self::Model => "the agent's own choice",
-            Self::Base => "the current commit",
-            Self::Max => "as many iterations as it takes",
-            Self::Until => "a command that succeeds, such as `cargo test`",
-            Self::Prompt | Self::Agent | Self::AutoYes | Self::Repeat => "",
-        }
-    }
-}
+use std::collections::BTreeMap;
 
 /// Whether it is told its prompt once, or again and again.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Repeat {
-    #[default]
     Once,
     Loop,
 }
@@ -66,113 +20,87 @@ pub(crate) enum Repeat {
 pub(crate) struct NewBox {
     pub(crate) repo: String,
     pub(crate) prompt: Editor,
-    pub(crate) name: Editor,
-    /// An index into [`AGENTS`].
-    pub(crate) agent: usize,
-    pub(crate) model: Editor,
-    pub(crate) base: Editor,
-    pub(crate) auto_yes: bool,
-    pub(crate) repeat: Repeat,
-    pub(crate) max: Editor,
-    pub(crate) until: Editor,
+    /// What was typed into the other fields.
+    texts: BTreeMap<Field, Editor>,
+    /// What was chosen where nothing is typed: a place among the choices of the field.
+    chosen: BTreeMap<Field, usize>,
     pub(crate) field: Field,
     /// Why what was typed is not taken.
     pub(crate) fault: Option<String>,
 }
 
 impl NewBox {
-    /// Its fields from the top. The limits of a loop are asked of a loop alone.
-    pub(crate) fn fields(&self) -> Vec<Field> {
-        let mut fields = vec![
-            Field::Prompt,
-            Field::Name,
-            Field::Agent,
-            Field::Model,
-            Field::Base,
-            Field::AutoYes,
-            Field::Repeat,
-        ];
-        if self.repeat == Repeat::Loop {
-            fields.extend([Field::Max, Field::Until]);
+    /// An empty box for a repository, but for a prompt that was kept.
+    pub(crate) fn of(repo: String, prompt: Editor, repeat: Repeat) -> Self {
+        let mut form = Self { repo, prompt, ..Self::default() };
+        if repeat == Repeat::Loop {
+            form.chosen.insert(Field::Repeat, 1);
         }
-        fields
+        form
+    }
+
+    pub(crate) fn repeat(&self) -> Repeat {
+        if self.has_chosen(Field::Repeat) { Repeat::Loop } else { Repeat::Once }
+    }
+
+    /// Its fields from the top. The limits of a loop are asked of a loop alone, and what is seldom wanted
+    /// of those who ask for it.
+    pub(crate) fn fields(&self) -> Vec<Field> {
+        let all = self.has_chosen(Field::Options);
+        let fits = |field: &Field| match field.kind() {
+            Kind::Usual => true,
+            Kind::OfLoop => self.repeat() == Repeat::Loop,
+            Kind::More => all,
+            Kind::MoreOnce => all && self.repeat() == Repeat::Once,
+            Kind::MoreOfLoop => all && self.repeat() == Repeat::Loop,
+        };
+        Field::ALL.into_iter().filter(fits).collect()
     }
 
     /// The text of a field, if it has one.
     pub(crate) fn text(&self, field: Field) -> Option<&Editor> {
-        match field {
-            Field::Prompt => Some(&self.prompt),
-            Field::Name => Some(&self.name),
-            Field::Model => Some(&self.model),
-            Field::Base => Some(&self.base),
-            Field::Max => Some(&self.max),
-            Field::Until => Some(&self.until),
-            Field::Agent | Field::AutoYes | Field::Repeat => None,
+        const EMPTY: &Editor = &Editor::new();
+        if field == Field::Prompt {
+            return Some(&self.prompt);
         }
+        field.choices().is_empty().then(|| self.texts.get(&field).unwrap_or(EMPTY))
     }
 
     /// The text of the field in hand, if it has one.
     pub(crate) fn text_in_hand(&mut self) -> Option<&mut Editor> {
-        match self.field {
-            Field::Prompt => Some(&mut self.prompt),
-            Field::Name => Some(&mut self.name),
-            Field::Model => Some(&mut self.model),
-            Field::Base => Some(&mut self.base),
-            Field::Max => Some(&mut self.max),
-            Field::Until => Some(&mut self.until),
-            Field::Agent | Field::AutoYes | Field::Repeat => None,
+        if self.field == Field::Prompt {
+            return Some(&mut self.prompt);
         }
+        let is_text = self.field.choices().is_empty();
+        is_text.then(|| self.texts.entry(self.field).or_default())
     }
 
     /// What is chosen in a field that has no text.
     pub(crate) fn choice(&self, field: Field) -> &'static str {
-        match (field, self.repeat) {
-            (Field::Agent, _) => {
-                AGENTS.get(self.agent).copied().flatten().unwrap_or("as configured")
-            }
-            (Field::AutoYes, _) if self.auto_yes => "on: rules answer what they allow",
-            (Field::AutoYes, _) => "off: you are asked",
-            (Field::Repeat, Repeat::Once) => "no: one conversation",
-            (Field::Repeat, Repeat::Loop) => "loop: the prompt again and again",
-            (
-                Field::Prompt
-                | Field::Name
-                | Field::Model
-                | Field::Base
-                | Field::Max
-                | Field::Until,
-                _,
-            ) => "",
-        }
+        field.choices().get(self.place(field)).copied().unwrap_or_default()
+    }
+
+    fn place(&self, field: Field) -> usize {
+        self.chosen.get(&field).copied().unwrap_or(0)
+    }
+
+    /// Whether it is not the first choice of this field, which is the usual one.
+    fn has_chosen(&self, field: Field) -> bool {
+        self.place(field) > 0
     }
 
     /// The choice in hand becomes the next one, or the one before.
-    pub(crate) fn turn(&mut self, by: usize) {
-        match self.field {
-            Field::Agent => self.agent = (self.agent + by) % AGENTS.len(),
-            Field::AutoYes => self.auto_yes = !self.auto_yes,
-            Field::Repeat => {
-                self.repeat = match self.repeat {
-                    Repeat::Once => Repeat::Loop,
-                    Repeat::Loop => Repeat::Once,
-                };
-            }
-            Field::Prompt
-            | Field::Name
-            | Field::Model
-            | Field::Base
-            | Field::Max
-            | Field::Until => {}
-        }
+    pub(crate) fn turn(&mut self, by: isize) {
+        let count = self.field.choices().len();
+        let to = moved(self.place(self.field), by, count);
+        self.chosen.insert(self.field, to);
     }
 
     /// Goes on by so many fields, round and round.
     pub(crate) fn step(&mut self, by: isize) {
         let fields = self.fields();
         let at = fields.iter().position(|field| *field == self.field).unwrap_or(0);
-        let count = isize::try_from(fields.len()).unwrap_or(1);
-        let to = (isize::try_from(at).unwrap_or(0) + by).rem_euclid(count);
-        self.field = fields.get(to.unsigned_abs()).copied().unwrap_or_default();
+        self.field = fields.get(moved(at, by, fields.len())).copied().unwrap_or_default();
     }
 
     /// The name that it gets if none is typed, as far as that is known here.
@@ -180,41 +108,87 @@ impl NewBox {
         made_from(self.prompt.text())
     }
 
+    /// What is typed in a field that is shown.
+    fn typed(&self, field: Field) -> Option<String> {
+        let is_shown = self.fields().contains(&field);
+        let text = self.text(field).filter(|_| is_shown)?.text().trim().to_owned();
+        Some(text).filter(|text| !text.is_empty())
+    }
+
     /// What is asked for, or the field in which something is wrong, and what.
     pub(crate) fn wanted(&self) -> Result<NewSession, (Field, String)> {
-        let typed =
-            |editor: &Editor| Some(editor.text().trim().to_owned()).filter(|t| !t.is_empty());
-        let prompt = typed(&self.prompt);
-        let looped = match self.repeat {
+        let shown = self.fields();
+        let is = |field: Field| shown.contains(&field) && self.has_chosen(field);
+        let (prompt, spec_file) = (self.typed(Field::Prompt), self.typed(Field::Spec));
+        let looped = match self.repeat() {
             Repeat::Once => None,
-            Repeat::Loop if prompt.is_none() => {
-                return Err((Field::Prompt, "a loop needs a prompt".to_owned()));
-            }
-            Repeat::Loop => Some(LoopSpec {
-                max: typed(&self.max).map(|text| most(&text)).transpose()?,
-                until: typed(&self.until),
-                context: LoopContext::Fresh,
-                auto_commit: false,
-                max_cost_micros: None,
-                max_failures: FAILURES_MAX,
-                file: None,
-            }),
+            Repeat::Loop => Some(self.looped()?),
         };
+        let timeout = self.typed(Field::IdleTimeout);
+        let timeout = timeout.map(|text| idle_secs(&text)).transpose();
+        let argv = self.typed(Field::Command).map_or(Ok(Vec::new()), |text| words(&text));
         Ok(NewSession {
-            name: typed(&self.name),
-            agent: AGENTS.get(self.agent).copied().flatten().map(ToOwned::to_owned),
+            name: self.typed(Field::Name),
+            agent: AGENTS.get(self.place(Field::Agent)).copied().flatten().map(ToOwned::to_owned),
             prompt,
             repo: self.repo.clone(),
-            base: typed(&self.base),
-            model: typed(&self.model),
-            auto_yes: self.auto_yes,
+            base: self.typed(Field::Base),
+            in_place: is(Field::Place),
+            headless: is(Field::Headless),
+            persona: self.typed(Field::Persona),
+            model: self.typed(Field::Model),
+            idle_timeout_secs: timeout.map_err(|why| (Field::IdleTimeout, why))?,
+            auto_yes: is(Field::AutoYes),
+            argv: argv.map_err(|why| (Field::Command, why))?,
+            remove_worktree: is(Field::Worktree).then(|| self.place(Field::Worktree) == 1),
+            keep_process: is(Field::KeepProcess),
             looped,
-            ..NewSession::default()
+            spec_file: spec_file.map(|file| self.in_repo(file)),
         })
+    }
+
+    /// How it iterates.
+    fn looped(&self) -> Result<LoopSpec, (Field, String)> {
+        match (self.typed(Field::Prompt), self.typed(Field::Spec)) {
+            (Some(_), Some(_)) => {
+                let why = "a loop has either a prompt or a check list";
+                return Err((Field::Spec, why.to_owned()));
+            }
+            (None, None) => return Err((Field::Prompt, "a loop needs a prompt".to_owned())),
+            (Some(_), None) | (None, Some(_)) => {}
+        }
+        let number = |field, what| {
+            let read = |text: String| {
+                let number = text.parse::<u32>().ok().filter(|number| *number > 0);
+                number.ok_or_else(|| (field, format!("`{text}` is no number of {what}")))
+            };
+            self.typed(field).map(read).transpose()
+        };
+        let cost = self.typed(Field::MaxCost).map(|text| dollars(&text)).transpose();
+        let is_all = self.has_chosen(Field::Options);
+        Ok(LoopSpec {
+            max: number(Field::Max, "iterations")?,
+            until: self.typed(Field::Until),
+            context: if is_all && self.has_chosen(Field::Context) {
+                LoopContext::Continue
+            } else {
+                LoopContext::Fresh
+            },
+            auto_commit: is_all && self.has_chosen(Field::AutoCommit),
+            max_cost_micros: cost.map_err(|why| (Field::MaxCost, why))?,
+            max_failures: number(Field::MaxFailures, "failures")?.unwrap_or(FAILURES_MAX),
+            file: None,
+        })
+    }
+
+    /// A path of the repository as a whole one.
+    fn in_repo(&self, path: String) -> String {
+        if path.starts_with('/') { path } else { format!("{}/{path}", self.repo) }
     }
 }
 
-fn most(text: &str) -> Result<u32, (Field, String)> {
-    let number = text.parse().ok().filter(|number| *number > 0);
-    number.ok_or_else(|| (Field::Max, format!("`{text}` is no number of iterations")))
+/// A place that many further on, round and round.
+pub(crate) fn moved(at: usize, by: isize, count: usize) -> usize {
+    let (at, count) = (isize::try_from(at).unwrap_or(0), isize::try_from(count).unwrap_or(1));
+    (at + by).rem_euclid(count.max(1)).unsigned_abs()
 }

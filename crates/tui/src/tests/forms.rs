@@ -31,7 +31,7 @@ fn a_loop_is_begun_with_its_limits_and_gets_its_name_into_the_line() {
         frame.contains("new loop in app") && frame.contains("a loop needs a prompt"),
         "{frame}"
     );
-    assert_eq!(desk.press("Check space a space page shift+tab shift+tab many enter"), "");
+    assert_eq!(desk.press("Check space a space page shift+tab shift+tab shift+tab many enter"), "");
     assert!(desk.frame().contains("`many` is no number of iterations"), "{}", desk.frame());
     let begun = desk.press("ctrl+u 40 tab make space done enter");
     assert_eq!(begun, r#"new None None Some("Check a page") loop Some(40) Some("make done")"#);
@@ -42,6 +42,45 @@ fn a_loop_is_begun_with_its_limits_and_gets_its_name_into_the_line() {
     let response = Response::Made { session: made, notes: Vec::new() };
     desk.tell(Msg::Ended { ticket: 1, result: Ok(Box::new(response)) });
     assert!(desk.model.history[0].line.starts_with("glis loop check-a-page-2 --prompt"));
+}
+
+#[test]
+fn what_is_seldom_wanted_can_be_had_as_well() {
+    let mut desk = Desk::new(few());
+    desk.press("n Go shift+tab");
+    assert!(desk.frame().contains("options   ‹ the usual ones ›"), "{}", desk.frame());
+    assert!(!desk.frame().contains("persona"), "{}", desk.frame());
+    desk.press("right tab careful tab");
+    desk.tell(Msg::Input(Input::Pasted("--flag 'two words'".to_owned())));
+    assert_eq!(desk.press("tab right tab right tab 0 tab right tab right enter"), "");
+    assert!(desk.frame().contains("Timeout must be between"), "{}", desk.frame());
+    assert!(desk.press("ctrl+u 20 enter").starts_with("new None None"));
+    assert_eq!(
+        desk.model.history[0].line,
+        "glis new --persona careful --prompt Go --repo /home/ada/src/app --idle-timeout 20m \
+         --in-place --headless --keep-process --remove-worktree-on-pause -- '--flag' 'two words'"
+    );
+    // Shown, it is whole: what is cut cannot be typed again.
+    desk.press("@");
+    let frame = desk.frame();
+    assert!(frame.contains("glis new --persona") && frame.contains("'two words'"), "{frame}");
+}
+
+#[test]
+fn a_loop_has_every_limit_of_the_command_line() {
+    let mut desk = Desk::new(few());
+    desk.press("l shift+tab right");
+    // Behind the fields that any session has.
+    desk.press("tab tab tab tab tab tab tab list.md tab right tab right tab 2.50 tab 0 enter");
+    assert!(desk.frame().contains("`0` is no number of failures"), "{}", desk.frame());
+    assert!(desk.press("ctrl+u 5 enter").contains("new None None None loop None None"));
+    assert_eq!(
+        desk.model.history[0].line,
+        "glis loop NAME --spec /home/ada/src/app/list.md --context continue --auto-commit \
+         --max-cost 2.5 --max-failures 5 --repo /home/ada/src/app"
+    );
+    desk.press("l both shift+tab right tab tab tab tab tab tab tab list.md enter");
+    assert!(desk.frame().contains("either a prompt or a check list"), "{}", desk.frame());
 }
 
 #[test]
@@ -65,7 +104,9 @@ fn what_was_typed_for_a_new_session_is_kept() {
 fn on_a_small_terminal_the_field_in_hand_is_seen() {
     let mut desk = Desk::with(few(), (40, 12), Ground::Dark);
     desk.press("l words");
-    for word in ["name", "agent", "model", "base", "auto-yes", "repeat", "at most", "until"] {
+    for word in
+        ["name", "agent", "model", "base", "auto-yes", "repeat", "at most", "until", "options"]
+    {
         desk.press("tab");
         assert!(desk.frame().contains(&format!("│ {word} ")), "{word}\n{}", desk.frame());
     }

@@ -81,8 +81,8 @@ fn a_box_for_a_loop_on_a_usual_terminal() {
   │ repeat    loop: the prompt again and again                               │
   │ at most   as many iterations as it takes                                 │
   │ until     a command that succeeds, such as `cargo test`                  │
+  │ options   the usual ones                                                 │
   ╰──────────────────────────────────────────────────────────────────────────╯
- running 3 tests
  enter start  tab next field  ctrl+j new line  ctrl+g editor  esc close
 ",
     );

@@ -9,7 +9,7 @@ use crate::deed::new_session;
 use crate::editor::Editor;
 use crate::keymap::{leaves_box, submits};
 use crate::message::{Effect, Told};
-use crate::model::{AGENTS, Field, Mode, Model, NEW_DRAFT, NewBox, Repeat, UnderWay};
+use crate::model::{Field, Mode, Model, NEW_DRAFT, NewBox, Repeat, UnderWay};
 
 /// Opens the box for a new session, with what was typed into it and not begun.
 pub(super) fn open(model: &mut Model, command: Command) {
@@ -21,7 +21,7 @@ pub(super) fn open(model: &mut Model, command: Command) {
         Some(repo) => {
             let prompt = model.drafts.get(NEW_DRAFT).cloned().unwrap_or_default();
             let repeat = if command == Command::NewLoop { Repeat::Loop } else { Repeat::Once };
-            let form = NewBox { repo, prompt, repeat, ..NewBox::default() };
+            let form = NewBox::of(repo, prompt, repeat);
             model.notice = None;
             model.mode = Mode::New(Box::new(form));
         }
@@ -58,7 +58,7 @@ pub(super) fn press(
         (Code::Tab, true) => form.step(-1),
         (Code::Down, _) if is_line => form.step(1),
         (Code::Up, _) if is_line => form.step(-1),
-        (Code::Left, _) if !is_text => form.turn(AGENTS.len() - 1),
+        (Code::Left, _) if !is_text => form.turn(-1),
         (Code::Right | Code::Char(' '), _) if !is_text => form.turn(1),
         _ => {
             if let Some(text) = form.text_in_hand() {

@@ -31,27 +31,38 @@ pub(super) fn draw(
     let prompt = lines.clamp(PROMPT_ROWS.0, PROMPT_ROWS.1).min(most.saturating_sub(others)).max(1);
     let rows = (prompt + others).min(most) + EDGE;
     let repo = form.repo.rsplit('/').next().unwrap_or_default();
-    let kind = match form.repeat {
+    let kind = match form.repeat() {
         Repeat::Once => "session",
         Repeat::Loop => "loop",
     };
     let inner = pen.frame(middle(area, columns, rows), &format!("new {kind} in {repo}"));
     let mut cursor = None;
     let mut y = inner.y;
-    for field in fields.iter().copied().skip(hidden(form, &fields, prompt, inner.height)) {
-        if y >= inner.bottom() {
+    // What is wrong is said, however many fields there are.
+    let room = inner.height.saturating_sub(u16::from(form.fault.is_some())).max(1);
+    let bottom = inner.y + room.min(inner.height);
+    let first = hidden(form, &fields, prompt, room);
+    let mut shown = 0;
+    for field in fields.iter().copied().skip(first) {
+        if y >= bottom {
             break;
         }
+        shown += 1;
         let height = if field == Field::Prompt { prompt } else { 1 };
         let in_hand = form.field == field;
         let style = if in_hand { theme.accent() } else { theme.faint() };
         pen.put(inner.x, y, WORDS, field.word(), style);
-        let height = height.min(inner.bottom() - y);
+        let height = height.min(bottom - y);
         let place =
             Rect { x: inner.x + WORDS, y, width: inner.width.saturating_sub(WORDS), height };
         let found = value(model, pen, place, (form, field));
         cursor = if in_hand { found } else { cursor };
         y += height;
+    }
+    let below = fields.len().saturating_sub(first + shown);
+    if below > 0 {
+        let text = format!(" ↓ {below} more ");
+        pen.put_right(inner.right(), inner.bottom(), inner.width, &text, theme.faint());
     }
     let fault = form.fault.as_deref().unwrap_or_default();
     if y < inner.bottom() {

@@ -152,10 +152,17 @@ fn words(model: &Model, pen: &mut Pen<'_>, area: Rect, form: &WordsBox) -> Optio
     cursor
 }
 
+/// The latest at the bottom, each whole: it is there to be copied.
 fn history(model: &Model, pen: &mut Pen<'_>, area: Rect) {
     let theme = model.theme;
     let columns = BOX_COLUMNS.max(area.width * 3 / 4).min(area.width.saturating_sub(2));
-    let rows = u16::try_from(model.history.len().max(1)).unwrap_or(u16::MAX).saturating_add(2);
+    let mut lines: Vec<(Option<End>, String)> = Vec::new();
+    for done in &model.history {
+        let rows = wrapped(&done.line.replace('\n', " "), columns.saturating_sub(6));
+        let marks = std::iter::once(Some(done.end)).chain(std::iter::repeat(None));
+        lines.extend(marks.zip(rows));
+    }
+    let rows = u16::try_from(lines.len().max(1)).unwrap_or(u16::MAX).saturating_add(2);
     let inner = pen.frame(
         middle(area, columns, rows.min(area.height.saturating_sub(2))),
         "done here, as commands",
@@ -163,21 +170,16 @@ fn history(model: &Model, pen: &mut Pen<'_>, area: Rect) {
     if model.history.is_empty() {
         pen.put(inner.x, inner.y, inner.width, "nothing yet", theme.faint());
     }
-    let first = model.history.len().saturating_sub(usize::from(inner.height));
-    for (y, done) in (inner.y..inner.bottom()).zip(model.history.iter().skip(first)) {
-        let (mark, tone) = match done.end {
-            End::NotYet => ("…", Tone::Attention),
-            End::Well => ("✓", Tone::Good),
-            End::Badly => ("✗", Tone::Bad),
-            End::Undone => ("↶", Tone::Faint),
+    let first = lines.len().saturating_sub(usize::from(inner.height));
+    for (y, (end, line)) in (inner.y..inner.bottom()).zip(lines.into_iter().skip(first)) {
+        let (mark, tone) = match end {
+            Some(End::NotYet) => ("…", Tone::Attention),
+            Some(End::Well) => ("✓", Tone::Good),
+            Some(End::Badly) => ("✗", Tone::Bad),
+            Some(End::Undone) => ("↶", Tone::Faint),
+            None => (" ", Tone::Faint),
         };
         pen.put(inner.x, y, 1, mark, theme.tone(tone));
-        pen.put(
-            inner.x + 2,
-            y,
-            inner.width.saturating_sub(2),
-            &done.line.replace('\n', " "),
-            theme.text(),
-        );
+        pen.put(inner.x + 2, y, inner.width.saturating_sub(2), &line, theme.text());
     }
 }
