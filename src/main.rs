@@ -67,7 +67,18 @@ fn tui(read_only: bool) -> ExitCode {
         };
         let keys = glis_cli::chosen_keys().map_err(told)?;
         let explain_verdict = glis_cli::verdict;
-        glis_tui::run(glis_tui::Setup { connector, explain, explain_verdict, keys, attach })
+        let read_plan = |folder: &Path, file: &str| {
+            glis_cli::plan_of(folder, file)
+                .map_err(|Complaint { message, hint, .. }| Told { message, hint })
+        };
+        glis_tui::run(glis_tui::Setup {
+            connector,
+            explain,
+            explain_verdict,
+            keys,
+            read_plan,
+            attach,
+        })
     });
     match shown {
         Ok(()) => ExitCode::SUCCESS,

@@ -20,6 +20,7 @@ pub(crate) enum Command {
     SendFile,
     New,
     NewLoop,
+    Execute,
     Pause,
     TogglePause,
     Resume,
@@ -86,6 +87,7 @@ const NAMES: &[(Command, &str)] = &[
     (Command::SendFile, "send-file"),
     (Command::New, "new"),
     (Command::NewLoop, "new-loop"),
+    (Command::Execute, "execute"),
     (Command::Pause, "pause"),
     (Command::TogglePause, "toggle-pause"),
     (Command::Resume, "resume"),
@@ -186,6 +188,7 @@ impl Command {
             | Self::FormerFound
             | Self::New
             | Self::NewLoop
+            | Self::Execute
             | Self::DenyBecause
             | Self::Search
             | Self::Trash

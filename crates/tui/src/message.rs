@@ -6,7 +6,7 @@ use glis_core::Status;
 use glis_screen::Run;
 use glis_wire::client::{Request, Response};
 use glis_wire::hold::Size;
-use glis_wire::plan::RunView;
+use glis_wire::plan::{Execute, PlanView, RunView};
 use glis_wire::view::{Entry, FileDiffView, Hit, SessionView, SnapshotView, TrashView};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -60,6 +60,8 @@ pub(crate) enum Msg {
     Trash(Result<Vec<TrashView>, Told>),
     /// What the rules have said, newest first.
     Judged(Result<Vec<Judged>, Told>),
+    /// A plan was read from this file.
+    Plan { file: String, result: Result<Box<PlanFound>, Told> },
     /// The user is back from an editor, with this text.
     Edited(Result<String, Told>),
     /// The user is back from a session's own terminal.
@@ -68,6 +70,13 @@ pub(crate) enum Msg {
     Changes { session: String, files: usize },
     /// Something that was wanted could not be done.
     Failed(Told),
+}
+
+/// A plan as its file has it, and as it is executed if it ever was.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct PlanFound {
+    pub(crate) written: Execute,
+    pub(crate) executed: Option<PlanView>,
 }
 
 /// A session that was looked at.
@@ -210,6 +219,8 @@ pub(crate) enum Effect {
     FetchTrash,
     /// Get what the rules have said.
     FetchJudged,
+    /// Read a plan of a repository, and how far it is; without a file the repository's own.
+    ReadPlan { repo: String, file: String },
     /// Have the user's own editor change a text.
     Edit { text: String },
     /// Hand this to the clipboard of the user's terminal.

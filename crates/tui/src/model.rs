@@ -6,6 +6,7 @@ mod listing;
 mod new_box;
 mod order;
 mod past;
+mod plan_box;
 mod preview;
 
 pub(crate) use field::Field;
@@ -14,6 +15,7 @@ pub(crate) use listing::Listing;
 pub(crate) use new_box::{NewBox, Repeat};
 pub(crate) use order::Line;
 pub(crate) use past::{Past, Towards};
+pub(crate) use plan_box::{PlanBox, PlanField, Reading};
 pub(crate) use preview::{Preview, Shown};
 
 use crate::chord::Chord;
@@ -131,6 +133,8 @@ pub(crate) enum Mode {
         words: Editor,
     },
     New(Box<NewBox>),
+    /// A plan is to be executed.
+    Plan(Box<PlanBox>),
     Filter,
     /// Every open question; the one in hand by session and request.
     Asks {

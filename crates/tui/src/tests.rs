@@ -9,6 +9,7 @@ mod frames;
 mod hands;
 mod house;
 mod loops;
+mod plans;
 mod sizes;
 mod stories;
 mod views;

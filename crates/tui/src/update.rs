@@ -10,6 +10,7 @@ mod inline;
 mod new;
 mod news;
 mod past;
+mod plan;
 mod pointer;
 mod press;
 mod search;
@@ -62,6 +63,7 @@ pub(crate) fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
         Msg::Found { words, result } => search::arrived(model, &words, result),
         Msg::Trash(result) => house::trash_arrived(model, result),
         Msg::Judged(result) => model.judged = result.into(),
+        Msg::Plan { file, result } => plan::arrived(model, &file, result),
         Msg::Edited(result) => boxes::edited(model, result, &mut effects),
         Msg::Returned(result) => returned(model, result),
         Msg::Changes { session, files } => {

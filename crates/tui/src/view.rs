@@ -15,6 +15,7 @@ mod notice;
 mod overlay;
 mod pages;
 mod pen;
+mod plan;
 mod status;
 mod terminal;
 
@@ -104,6 +105,7 @@ pub(crate) fn target(model: &Model, column: u16, row: u16) -> Option<Target> {
         | Mode::File(_)
         | Mode::AnswerWords { .. }
         | Mode::New(_)
+        | Mode::Plan(_)
         | Mode::Palette { .. }
         | Mode::Words(_)
         | Mode::Pick { .. }

@@ -111,6 +111,8 @@ const KEEPING: &[Step] = &[
     ("", "Escape", "!new session in repo"),
     ("list new-loop", "l", "new loop in repo"),
     ("", "Escape", "!new loop in repo"),
+    ("list execute", "e", "`glis plan new GOAL` has one drafted"),
+    ("", "Escape", "!execute the plan"),
     ("list quit", "q", "left-with-0"),
 ];
 

@@ -32,6 +32,29 @@ fn course(house: &House) -> Outcome<(Vec<String>, Vec<Value>)> {
     Ok((names.map(ToOwned::to_owned).collect(), known.collect::<Outcome<_>>()?))
 }
 
+#[test]
+fn a_plan_is_executed_from_the_overview() -> Outcome {
+    let house = House::new()?;
+    plan(&house, &[task("one", "write one.txt 1", &[], None), task("two", LONG, &["one"], None)])?;
+    let Some(tmux) = Tmux::start(&house)? else { return Ok(()) };
+    opened(&tmux)?;
+    tmux.key("one", "e")?;
+    tmux.sees("one", "execute the plan of repo")?;
+    tmux.sees("one", "two  ")?;
+    tmux.key("one", "Enter")?;
+    tmux.sees("one", "of 2 tasks are done")?;
+    until_at_work(&house, "two-1")?;
+    assert_eq!(record(&house, "one-1")?["state"], "succeeded");
+    // It is shown as any plan is, and a look at its file tells how far it is.
+    tmux.key("one", "e")?;
+    tmux.sees("one", "one  succeeded")?;
+    tmux.sees("one", "two  running")?;
+    tmux.key("one", "Escape")?;
+    tmux.until("one", |screen| !screen.contains("execute the plan"))?;
+    tmux.key("one", "@")?;
+    tmux.sees("one", "glis execute ").map(drop)
+}
+
 /// Ctrl+C, resume and restart: the same events and the same records, whoever asks.
 #[test]
 fn cli_and_tui_share_the_same_pause_resume_and_restart() -> Outcome {

@@ -7,7 +7,7 @@ use super::plan::{self, place_in, place_of, read_plan};
 use crate::complaint::{Complaint, Kind};
 use glis_client::Client;
 use glis_wire::client::{NewSession, Request, Response};
-use glis_wire::plan::{PlanRequest, PlanView, PlanWork};
+use glis_wire::plan::{Execute, PlanRequest, PlanView, PlanWork};
 use serde_json::json;
 use std::path::Path;
 
@@ -53,6 +53,12 @@ pub fn work_on_plan(
             perform(control, Request::Plan(PlanRequest::Restart { place, task, plan }))
         }
     }
+}
+
+/// A plan of the repository that a folder is in, as its file has it; without a file the repository's own.
+pub fn plan_of(folder: &Path, file: &str) -> Result<Box<Execute>, Complaint> {
+    let path = if file.is_empty() { place_in(folder)? } else { folder.join(file) };
+    execute::written(Some(path), None)
 }
 
 /// The plan as it is executed, if it ever was.

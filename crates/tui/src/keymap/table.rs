@@ -30,6 +30,7 @@ pub(super) const TABLE: &[Binding] = &[
     Binding(List, "F", C::SendFile, "send a file"),
     Binding(List, "n", C::New, "new session"),
     Binding(List, "l", C::NewLoop, "new loop"),
+    Binding(List, "e", C::Execute, "execute a plan"),
     Binding(List, "p", C::Pause, "pause"),
     Binding(List, "ctrl+x p", C::TogglePause, "pause, cancel, resume"),
     Binding(List, "", C::PauseAtBoundary, "pause after its turn"),

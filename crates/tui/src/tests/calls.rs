@@ -63,10 +63,10 @@ fn way_of_plan(plan: &PlanRequest) -> Way {
         PlanRequest::Pause { .. } => Way::Keys("TASK ctrl+c"),
         PlanRequest::Resume { .. } => Way::Keys("PAUSED u"),
         PlanRequest::Restart { .. } => Way::Keys("PAUSED R y"),
-        // A plan is a file of the repository: it is begun, and followed, where that is.
-        PlanRequest::Execute(_) | PlanRequest::Show { .. } | PlanRequest::Follow { .. } => {
-            Way::House
-        }
+        PlanRequest::Execute(_) => Way::Keys("e PLAN enter"),
+        PlanRequest::Show { .. } => Way::Shows("e", |e| matches!(e, Effect::ReadPlan { .. })),
+        // What happens to a plan happens to the sessions of its tasks, which the list lives on.
+        PlanRequest::Follow { .. } => Way::Always,
     }
 }
 
@@ -97,6 +97,8 @@ fn all() -> Vec<Request> {
         Request::Diff { session: session(), since: None, patch: true },
         Request::RestoreTo { session: session(), snapshot: None, to: "/tmp/copy".to_owned() },
         Request::Merge { session: session(), into: None, hooks: false },
+        Request::Plan(PlanRequest::Execute(Box::new(super::plans::found().written))),
+        Request::Plan(PlanRequest::Show { place: place(), file: ".glis/plan.toml".to_owned() }),
         Request::Plan(PlanRequest::Runs { place: place(), task: None }),
         Request::Plan(PlanRequest::Pause { plan: "p1".to_owned(), mode: PauseMode::Interrupt }),
         Request::Plan(PlanRequest::Resume { place: place(), task: task(), prompt: None }),
@@ -147,6 +149,10 @@ fn play(keys: &str) -> Vec<Effect> {
                 task.status = Status::Paused;
                 desk.seen(task.clone());
                 desk.model.selected = Some(task.id.clone());
+            }
+            "PLAN" => {
+                let result = Ok(Box::new(super::plans::found()));
+                desk.tell(Msg::Plan { file: String::new(), result });
             }
             "TRASH" => drop(desk.tell(Msg::Trash(Ok(super::house::removed())))),
             key => {

@@ -138,6 +138,7 @@ fn describe(effect: &Effect) -> Option<String> {
         Effect::Search { words } => format!("search {words:?}"),
         Effect::FetchTrash => "trash".to_owned(),
         Effect::FetchJudged => "judged".to_owned(),
+        Effect::ReadPlan { repo, file } => format!("read plan {repo} {file:?}"),
         Effect::Edit { text } => format!("edit {text:?}"),
         Effect::Copy(text) => format!("copy {text:?}"),
         Effect::FetchPast { session, upto, .. } => format!("past {session} {upto}"),

@@ -34,6 +34,11 @@ const VIEWS: &[&str] = &[
     "s two ctrl+j lines",
     "n",
     "n tab tab",
+    "n Go shift+tab right",
+    "l Go shift+tab right shift+tab",
+    "l Go shift+tab right shift+tab 0 enter",
+    "e",
+    "e tab x enter",
     ":",
     ": pause",
     "@",
@@ -91,6 +96,8 @@ fn desk(size: (u16, u16), ground: Ground, keys: &str) -> Desk {
         // What is fetched for a list comes as soon as it is open.
         desk.tell(Msg::Trash(Ok(if keys.ends_with("EMPTY") { Vec::new() } else { removed() })));
         desk.tell(Msg::Judged(Ok(judged())));
+        let result = Ok(Box::new(super::plans::found()));
+        desk.tell(Msg::Plan { file: String::new(), result });
     }
     if let Some(page) = page(keys) {
         let session = desk.model.selected.clone().unwrap();

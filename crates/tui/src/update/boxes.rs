@@ -2,7 +2,7 @@
 
 use super::acts::act;
 use super::command;
-use super::{done, drafts, house, inline, new, past, search, send, words, wrong};
+use super::{done, drafts, house, inline, new, past, plan, search, send, words, wrong};
 use crate::chord::{Chord, Code, Held};
 use crate::command::Command;
 use crate::deed::{Deed, Reply};
@@ -44,6 +44,7 @@ pub(super) fn press(model: &mut Model, chord: Chord, effects: &mut Vec<Effect>) 
             answer(model, chord, (id, request, words), effects)
         }
         Mode::New(form) => return new::press(model, chord, form, effects),
+        Mode::Plan(form) => return plan::press(model, chord, form, effects),
         Mode::Filter => filter(model, chord),
         Mode::Palette { words, at } => palette(model, chord, (words, at), effects),
         Mode::List | Mode::History => Next::Closes,
@@ -74,6 +75,7 @@ fn text_in_hand(model: &mut Model) -> Option<&mut Editor> {
         Mode::New(form) if form.field == Field::Prompt => Some(&mut form.prompt),
         Mode::Words(form) if form.wanted == Wanted::ResumeWords => Some(&mut form.words),
         Mode::New(_)
+        | Mode::Plan(_)
         | Mode::File(_)
         | Mode::Words(_)
         | Mode::List
@@ -119,6 +121,11 @@ pub(super) fn paste(model: &mut Model, text: &str, effects: &mut Vec<Effect>) {
         Mode::New(form) => {
             if let Some(field) = form.text_in_hand() {
                 field.insert(text);
+            }
+        }
+        Mode::Plan(form) => {
+            if let Some(field) = form.text_in_hand() {
+                field.insert(&text.replace('\n', " "));
             }
         }
         Mode::Filter => {

@@ -45,7 +45,7 @@ pub(super) fn run(model: &mut Model, command: Command, effects: &mut Vec<Effect>
         Command::NextFound | Command::FormerFound => {}
         Command::Send => send::open(model),
         Command::SendFile => send::open_file(model),
-        Command::New | Command::NewLoop => new::open(model, command),
+        Command::New | Command::NewLoop | Command::Execute => new::open(model, command, effects),
         Command::Pause => pause(model, effects),
         Command::TogglePause => each(model, toggled, effects),
         Command::Resume => resume(model, effects),

@@ -1,8 +1,8 @@
 //! The box for a new session or a loop: what is typed there is begun, or kept for later.
 
 use super::acts::{call, refuses};
-use super::drafts;
 use super::wrong;
+use super::{drafts, plan};
 use crate::chord::{Chord, Code};
 use crate::command::Command;
 use crate::deed::new_session;
@@ -11,8 +11,11 @@ use crate::keymap::{leaves_box, submits};
 use crate::message::{Effect, Told};
 use crate::model::{Field, Mode, Model, NEW_DRAFT, NewBox, Repeat, UnderWay};
 
-/// Opens the box for a new session, with what was typed into it and not begun.
-pub(super) fn open(model: &mut Model, command: Command) {
+/// Opens the box for a plan, or for a new session, with what was typed into it and not begun.
+pub(super) fn open(model: &mut Model, command: Command, effects: &mut Vec<Effect>) {
+    if command == Command::Execute {
+        return plan::open(model, effects);
+    }
     if refuses(model) {
         return;
     }

@@ -9,7 +9,9 @@ use crate::message::{Effect, Fetched, News, Seen, Tab, Told};
 use crate::model::{End, Link, Mode, Model, NEW_DRAFT, Page, UnderWay};
 use crate::rank::rank;
 use glis_core::Status;
+use glis_core::plan::RunState;
 use glis_wire::client::Response;
+use glis_wire::plan::{PlanView, TaskState};
 use glis_wire::view::SessionView;
 
 /// Takes the whole list.
@@ -231,8 +233,26 @@ fn well(model: &Model, under_way: &UnderWay, response: &Response) -> String {
         (Some(deed), _) => deed.done(name),
         (None, Response::Made { session, .. }) => format!("`{}` is there", session.name),
         (None, Response::Each(each)) => format!("{} deleted for good", each.len()),
+        (None, Response::Plan(plan)) => executed(model, plan),
         (None, Response::Gate { gate, .. }) => format!("everything: {}", gate.state),
         (None, _) => "done".to_owned(),
+    }
+}
+
+/// How far a plan is that was asked to be executed.
+fn executed(model: &Model, plan: &PlanView) -> String {
+    let (all, done) = plan.leaves().fold((0, 0), |(all, done), task| {
+        let is_done = task.state == TaskState::Run(RunState::Succeeded);
+        (all + 1, done + u32::from(is_done))
+    });
+    if plan.gate_shut {
+        let key = model.key(Place::List, Command::ResumeAll);
+        return format!("everything is paused: nothing begins before {key}");
+    }
+    if plan.done {
+        "all of the plan is done".to_owned()
+    } else {
+        format!("the plan goes on: {done} of {all} tasks are done")
     }
 }
 

@@ -97,6 +97,7 @@ fn wheel(model: &mut Model, by: isize, target: Option<Target>, effects: &mut Vec
             | Mode::File(_)
             | Mode::AnswerWords { .. }
             | Mode::New(_)
+            | Mode::Plan(_)
             | Mode::Palette { .. }
             | Mode::Words(_)
             | Mode::Pick { .. }

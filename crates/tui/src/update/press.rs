@@ -21,6 +21,7 @@ pub(super) fn press(model: &mut Model, chord: Chord, effects: &mut Vec<Effect>) 
         | Mode::File(_)
         | Mode::AnswerWords { .. }
         | Mode::New(_)
+        | Mode::Plan(_)
         | Mode::Filter
         | Mode::Palette { .. }
         | Mode::Words(_)

@@ -34,6 +34,13 @@ const NEW: Fixed = &[
     ("ctrl+g", "editor"),
     ("esc", "close"),
 ];
+const PLAN: Fixed = &[
+    ("enter", "execute"),
+    ("tab", "next field"),
+    ("left", "before"),
+    ("right", "next"),
+    ("esc", "close"),
+];
 const FOUND: Fixed = &[("enter", "go there"), ("up", "before"), ("down", "next"), ("esc", "close")];
 const PICK: Fixed = &[
     ("enter", "restore"),
@@ -62,6 +69,7 @@ fn told(model: &Model) -> Told {
         Mode::AnswerWords { .. } => ANSWER,
         Mode::File(_) => &[("enter", "add it"), ("esc", "close")],
         Mode::New(_) => NEW,
+        Mode::Plan(_) => PLAN,
         Mode::Filter => &[("enter", "keep"), ("esc", "clear")],
         Mode::Palette { .. } | Mode::Words(_) => &[("enter", "do it"), ("esc", "close")],
         Mode::Search(form) if form.hits().is_empty() => &[("enter", "find"), ("esc", "close")],

@@ -3,7 +3,7 @@
 use super::field::{BOX_COLUMNS, edit};
 use super::layout::middle;
 use super::pen::{Pen, width, wrapped};
-use super::{finder, help, house, new};
+use super::{finder, help, house, new, plan};
 use crate::deed::Deed;
 use crate::editor::Editor;
 use crate::model::{End, FileBox, Mode, Model, WordsBox};
@@ -45,6 +45,7 @@ pub(super) fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) -> Option<(u16,
         }
         Mode::File(form) => file(model, pen, area, form),
         Mode::New(form) => new::draw(model, pen, area, form),
+        Mode::Plan(form) => plan::draw(model, pen, area, form),
         Mode::Palette { words, at } => finder::palette(model, pen, area, words, *at),
         Mode::Search(form) => finder::search(model, pen, area, form),
         Mode::Trash { at } => {

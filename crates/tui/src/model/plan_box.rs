@@ -1,0 +1,157 @@
+//! The box that a plan is executed from.
+
+use super::new_box::moved;
+use crate::deed::quoted;
+use crate::editor::Editor;
+use crate::message::{PlanFound, Told};
+use glis_core::plan::Pace;
+use glis_wire::client::Request;
+use glis_wire::plan::{Execute, PlanRequest};
+
+/// A field of the box.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum PlanField {
+    #[default]
+    Only,
+    Jobs,
+    Review,
+    File,
+}
+
+impl PlanField {
+    /// From the top. The file is seldom another one than the repository's own.
+    pub(crate) const ALL: [Self; 4] = [Self::Only, Self::Jobs, Self::Review, Self::File];
+
+    /// What is written before it.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Only => "tasks",
+            Self::Jobs => "at a time",
+            Self::Review => "review",
+            Self::File => "file",
+        }
+    }
+}
+
+/// How far the reading of a plan is.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Reading {
+    UnderWay,
+    Found(Box<PlanFound>),
+    Fault(Told),
+}
+
+/// The box that a plan is executed from.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct PlanBox {
+    pub(crate) repo: String,
+    pub(crate) file: Editor,
+    /// The file that was read, or is.
+    pub(crate) read: String,
+    pub(crate) reading: Reading,
+    /// None for all of it, else the number of a task behind it.
+    only: usize,
+    pub(crate) jobs: Editor,
+    pub(crate) review: bool,
+    pub(crate) field: PlanField,
+    /// Why what was typed is not taken.
+    pub(crate) fault: Option<String>,
+}
+
+impl PlanBox {
+    /// For the plan of a repository, which is being read.
+    pub(crate) fn of(repo: String) -> Self {
+        Self {
+            repo,
+            file: Editor::new(),
+            read: String::new(),
+            reading: Reading::UnderWay,
+            only: 0,
+            jobs: Editor::new(),
+            review: false,
+            field: PlanField::default(),
+            fault: None,
+        }
+    }
+
+    /// The plan, once it is read.
+    pub(crate) fn found(&self) -> Option<&PlanFound> {
+        if let Reading::Found(found) = &self.reading { Some(found) } else { None }
+    }
+
+    /// The only task that is executed, by its id.
+    pub(crate) fn only(&self) -> Option<&str> {
+        let tasks = &self.found()?.written.tasks;
+        tasks.get(self.only.checked_sub(1)?).map(|task| task.id.as_str())
+    }
+
+    /// What a field without a text shows.
+    pub(crate) fn shown(&self, field: PlanField) -> String {
+        match (field, self.only()) {
+            (PlanField::Only, Some(id)) => format!("only {id}"),
+            (PlanField::Only, None) => "all of them, each once what it needs is done".to_owned(),
+            (PlanField::Review, _) if self.review => "stop after each task, for a look".to_owned(),
+            (PlanField::Review, _) => "no: go on by itself".to_owned(),
+            (PlanField::Jobs | PlanField::File, _) => String::new(),
+        }
+    }
+
+    /// The text of the field in hand, if it has one.
+    pub(crate) fn text_in_hand(&mut self) -> Option<&mut Editor> {
+        match self.field {
+            PlanField::Jobs => Some(&mut self.jobs),
+            PlanField::File => Some(&mut self.file),
+            PlanField::Only | PlanField::Review => None,
+        }
+    }
+
+    /// The choice in hand becomes the next one, or the one before.
+    pub(crate) fn turn(&mut self, by: isize) {
+        match self.field {
+            PlanField::Only => {
+                let tasks = self.found().map_or(0, |found| found.written.tasks.len());
+                self.only = moved(self.only, by, tasks + 1);
+            }
+            PlanField::Review => self.review = !self.review,
+            PlanField::Jobs | PlanField::File => {}
+        }
+    }
+
+    /// Goes on by so many fields, round and round.
+    pub(crate) fn step(&mut self, by: isize) {
+        let at = PlanField::ALL.iter().position(|field| *field == self.field).unwrap_or(0);
+        let to = moved(at, by, PlanField::ALL.len());
+        self.field = PlanField::ALL.get(to).copied().unwrap_or_default();
+    }
+
+    /// Whether another file is named than the one that was read.
+    pub(crate) fn wants_another(&self) -> bool {
+        self.file.text().trim() != self.read
+    }
+
+    /// The call that executes it and the line that does the same; none before it is read, or why not.
+    pub(crate) fn wanted(&self) -> Result<Option<(Request, String)>, String> {
+        let Some(found) = self.found() else { return Ok(None) };
+        let jobs = Some(self.jobs.text().trim()).filter(|text| !text.is_empty());
+        let number = |text: &str| text.parse::<u32>().ok().filter(|number| *number > 0);
+        let count = jobs.map(|text| number(text).ok_or_else(|| format!("`{text}` is no number")));
+        let (jobs, only) = (count.transpose()?, self.only().map(ToOwned::to_owned));
+        let written = &found.written;
+        let mut line =
+            format!("glis execute {}", quoted(&format!("{}/{}", written.place, written.file)));
+        if let Some(id) = &only {
+            line = format!("{line} --task {}", quoted(id));
+        }
+        if let Some(jobs) = jobs {
+            line = format!("{line} --jobs {jobs}");
+        }
+        if self.review {
+            line.push_str(" --review");
+        }
+        // What is not said stays as it is executed already.
+        let given = jobs.is_some() || only.is_some() || self.review;
+        let pace = given.then(|| Pace { jobs: jobs.unwrap_or(1), review: self.review, only });
+        let execute = Execute { pace, ..written.clone() };
+        Ok(Some((Request::Plan(PlanRequest::Execute(Box::new(execute))), line)))
+    }
+}

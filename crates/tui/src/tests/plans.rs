@@ -1,0 +1,108 @@
+//! Stories of the box that a plan is executed from.
+
+use super::desk::{Desk, few};
+use crate::message::{Msg, PlanFound, Told};
+use crate::model::{Access, Mode};
+use crate::theme::Ground;
+use glis_wire::client::{Request, Response};
+use glis_wire::plan::{Execute, PlanRequest, PlanView};
+use serde_json::json;
+
+/// A plan of two tasks, of which the first is done.
+pub(super) fn found() -> PlanFound {
+    let written = json!({
+        "place": "/home/ada/src/app", "file": ".glis/plan.toml", "title": null, "pace": null,
+        "tasks": [
+            {"id": "write", "title": "Write the page"},
+            {"id": "check", "prompt": "Check it\nwell", "parent": "write", "needs": ["write"]},
+        ],
+    });
+    let executed = json!({
+        "id": "p1", "title": null, "repo_root": "/home/ada/src/app", "branch": "main", "base": "b",
+        "pace": {"jobs": 1}, "created_at": "2026-01-01T00:00:00Z", "paused": null,
+        "at_rest": false, "done": false, "gate_shut": false,
+        "tasks": [
+            {"id": "write", "title": null, "parent": null, "needs": [], "state": "succeeded", "run": null},
+            {"id": "check", "title": null, "parent": null, "needs": ["write"], "state": "ready", "run": null},
+        ],
+    });
+    let written: Execute = serde_json::from_value(written).unwrap();
+    let executed: PlanView = serde_json::from_value(executed).unwrap();
+    PlanFound { written, executed: Some(executed) }
+}
+
+fn read(desk: &mut Desk, file: &str) {
+    desk.tell(Msg::Plan { file: file.to_owned(), result: Ok(Box::new(found())) });
+}
+
+#[test]
+fn a_plan_is_read_shown_and_executed() {
+    let mut desk = Desk::new(few());
+    assert_eq!(desk.press("e"), r#"read plan /home/ada/src/app """#);
+    assert_eq!(desk.press("enter"), "", "it is not known yet what that would be");
+    read(&mut desk, "");
+    let frame = desk.frame();
+    assert!(frame.contains("execute the plan of app"), "{frame}");
+    assert!(frame.contains("✓ write  succeeded  Write the page"), "{frame}");
+    assert!(frame.contains("  ○ check  ready  Check it  after write"), "{frame}");
+    let made = desk.typed("enter");
+    let asked = made.iter().find_map(|effect| {
+        if let crate::message::Effect::Call { request, .. } = effect { Some(request) } else { None }
+    });
+    let Some(Request::Plan(PlanRequest::Execute(wanted))) = asked.map(|request| &**request) else {
+        panic!("{made:?}")
+    };
+    assert_eq!((&wanted.pace, wanted.tasks.len()), (&None, 2), "as it is executed already");
+    assert_eq!(desk.model.history[0].line, "glis execute /home/ada/src/app/.glis/plan.toml");
+    assert_eq!(desk.model.mode, Mode::List);
+    let plan = found().executed.unwrap();
+    desk.tell(Msg::Ended { ticket: 1, result: Ok(Box::new(Response::Plan(Box::new(plan)))) });
+    assert!(desk.frame().contains("the plan goes on: 1 of 2 tasks are done"), "{}", desk.frame());
+}
+
+#[test]
+fn how_a_plan_goes_is_said_in_its_box() {
+    let mut desk = Desk::new(few());
+    desk.press("e");
+    read(&mut desk, "");
+    desk.press("right right");
+    assert!(desk.frame().contains("‹ only check ›"), "{}", desk.frame());
+    assert_eq!(desk.press("tab x enter"), "");
+    assert!(desk.frame().contains("`x` is no number"), "{}", desk.frame());
+    desk.press("ctrl+u 3 tab space enter");
+    let line = "glis execute /home/ada/src/app/.glis/plan.toml --task check --jobs 3 --review";
+    assert_eq!(desk.model.history[0].line, line);
+}
+
+#[test]
+fn another_file_is_read_before_it_is_executed() {
+    let mut desk = Desk::new(few());
+    desk.press("e");
+    let told =
+        Told { message: "cannot read it".to_owned(), hint: Some("glis plan new".to_owned()) };
+    desk.tell(Msg::Plan { file: String::new(), result: Err(told) });
+    let frame = desk.frame();
+    assert!(frame.contains("cannot read it") && frame.contains("glis plan new"), "{frame}");
+    assert_eq!(desk.press("shift+tab b.toml enter"), r#"read plan /home/ada/src/app "b.toml""#);
+    // What comes of the former is too late.
+    read(&mut desk, "");
+    assert_eq!(desk.press("enter"), "");
+    read(&mut desk, "b.toml");
+    assert!(desk.frame().contains("✓ write"), "{}", desk.frame());
+    // On the smallest of terminals the fields are there as well.
+    let mut small = Desk::with(few(), (40, 12), Ground::Light);
+    small.press("e");
+    read(&mut small, "");
+    assert!(small.frame().contains("│ tasks "), "{}", small.frame());
+}
+
+#[test]
+fn who_may_only_look_sees_a_plan_and_executes_nothing() {
+    let mut desk = Desk::new(few());
+    desk.model.access = Access::ReadOnly;
+    desk.press("e");
+    read(&mut desk, "");
+    assert!(desk.frame().contains("✓ write"), "{}", desk.frame());
+    assert_eq!(desk.press("enter"), "");
+    assert!(desk.frame().contains("read-only"), "{}", desk.frame());
+}

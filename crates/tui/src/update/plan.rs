@@ -1,0 +1,100 @@
+//! The box that a plan is executed from: read when it is opened, and again for another file.
+
+use super::acts::{call, refuses};
+use super::wrong;
+use crate::chord::{Chord, Code};
+use crate::keymap::{leaves_box, submits};
+use crate::message::{Effect, PlanFound, Told};
+use crate::model::{Mode, Model, PlanBox, PlanField, Reading, UnderWay};
+
+/// Opens it for the repository that one is in, else that of the session in hand.
+pub(super) fn open(model: &mut Model, effects: &mut Vec<Effect>) {
+    let of_session = model.session().map(|session| session.repo_root.clone());
+    match model.here.clone().or(of_session) {
+        Some(repo) => {
+            model.notice = None;
+            let mut form = Box::new(PlanBox::of(repo));
+            read(&mut form, effects);
+            model.mode = Mode::Plan(form);
+        }
+        None => wrong(
+            model,
+            Told {
+                message: "this folder is in no git repository".to_owned(),
+                hint: Some("start glis inside one: a plan belongs to it".to_owned()),
+            },
+        ),
+    }
+}
+
+fn read(form: &mut PlanBox, effects: &mut Vec<Effect>) {
+    form.read = form.file.text().trim().to_owned();
+    form.reading = Reading::UnderWay;
+    effects.push(Effect::ReadPlan { repo: form.repo.clone(), file: form.read.clone() });
+}
+
+/// A plan was read. What was asked for before another file was named is too late.
+pub(super) fn arrived(model: &mut Model, file: &str, result: Result<Box<PlanFound>, Told>) {
+    let Mode::Plan(form) = &mut model.mode else { return };
+    if form.read == file {
+        form.reading = result.map_or_else(Reading::Fault, Reading::Found);
+    }
+}
+
+/// Takes a key in the box.
+pub(super) fn press(
+    model: &mut Model,
+    chord: Chord,
+    mut form: Box<PlanBox>,
+    effects: &mut Vec<Effect>,
+) {
+    if leaves_box(chord) {
+        return;
+    }
+    if submits(chord) {
+        return begin(model, form, effects);
+    }
+    let (was, is_text) = (form.field, form.text_in_hand().is_some());
+    form.fault = None;
+    match (chord.code, chord.held.shift) {
+        (Code::Tab, false) | (Code::Down, _) => form.step(1),
+        (Code::Tab, true) | (Code::Up, _) => form.step(-1),
+        (Code::Left, _) if !is_text => form.turn(-1),
+        (Code::Right | Code::Char(' '), _) if !is_text => form.turn(1),
+        _ => {
+            if let Some(text) = form.text_in_hand() {
+                text.press(chord);
+            }
+        }
+    }
+    if was == PlanField::File && form.field != was && form.wants_another() {
+        read(&mut form, effects);
+    }
+    model.mode = Mode::Plan(form);
+}
+
+/// Executes it, or reads it first if it is not known yet what that would be.
+fn begin(model: &mut Model, mut form: Box<PlanBox>, effects: &mut Vec<Effect>) {
+    let failed = matches!(form.reading, Reading::Fault(_));
+    if form.wants_another() || failed {
+        read(&mut form, effects);
+        model.mode = Mode::Plan(form);
+        return;
+    }
+    match form.wanted() {
+        Ok(Some((request, line))) => {
+            if refuses(model) {
+                return;
+            }
+            let name = "the plan".to_owned();
+            let label = "executing the plan";
+            let under_way = UnderWay { id: None, name, deed: None, label, prompt: None };
+            call(model, under_way, request, line, effects);
+        }
+        Ok(None) => model.mode = Mode::Plan(form),
+        Err(why) => {
+            (form.field, form.fault) = (PlanField::Jobs, Some(why));
+            model.mode = Mode::Plan(form);
+        }
+    }
+}
