@@ -69,6 +69,7 @@ mod chat {
     mod files;
     mod loops;
     mod plans;
+    mod stories;
     mod storms;
     mod talk;
     mod times;

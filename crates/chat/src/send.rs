@@ -92,10 +92,13 @@ impl<'b> Sender<'b> {
         let (outbox, pictures) = (Outbox::new(), Pictures::default());
         let mut sender = Self { bot, channel, outbox, next: 0, pictures, clock, clock_wall };
         let now = sender.now();
-        for (chat, until) in bot.store().look().bans()? {
-            let left = u64::try_from(until - clock_wall()).unwrap_or(0);
+        let store = bot.store();
+        let look = store.look();
+        for (chat, until) in look.bans()? {
+            let left = look.ban_left(chat, until, clock_wall())?;
             sender.outbox.ban(chat, now + left);
         }
+        drop(store);
         Ok(sender)
     }
 
@@ -219,8 +222,7 @@ impl<'b> Sender<'b> {
         let wall = (self.clock_wall)();
         self.bot.store().change(|change| {
             if let Outcome::TooMany(_) = outcome {
-                let left = i64::try_from(ends.saturating_sub(now)).unwrap_or(i64::MAX / 2);
-                change.set_ban(chat, wall + left)?;
+                change.set_ban(chat, wall, ends.saturating_sub(now))?;
             }
             match settled {
                 Settled::Gone(ids) => {

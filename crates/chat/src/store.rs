@@ -242,6 +242,18 @@ impl Look<'_> {
         let found = rows.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
         Ok(found.collect::<Result<_, _>>()?)
     }
+
+    /// For how much longer a chat is banned, by a clock that may have been set back since: never for longer than
+    /// the ban was.
+    pub fn ban_left(&self, chat: i64, until: i64, now: i64) -> Result<u64, StoreFault> {
+        let whole = self.meta(&ban_of(chat))?.and_then(|ms| ms.parse().ok());
+        Ok(u64::try_from(until - now).unwrap_or(0).min(whole.unwrap_or(u64::MAX)))
+    }
+}
+
+/// Where the length of a chat's ban is kept.
+fn ban_of(chat: i64) -> String {
+    format!("ban-{chat}")
 }
 
 /// A number as it is stored.
@@ -378,11 +390,12 @@ impl Change<'_> {
     }
 
     /// Nothing may go to this chat before that time of the wall clock.
-    pub fn set_ban(&self, chat: i64, until: i64) -> Result<(), StoreFault> {
+    pub fn set_ban(&self, chat: i64, now: i64, left: u64) -> Result<(), StoreFault> {
         let sql = "INSERT INTO chats (chat, banned_until) VALUES (?1, ?2) \
                    ON CONFLICT DO UPDATE SET banned_until = ?2";
+        let until = now.saturating_add_unsigned(left);
         self.db.prepare_cached(sql)?.execute(params![chat, until])?;
-        Ok(())
+        self.set_meta(&ban_of(chat), &left.to_string())
     }
 
     /// Counts something that was not let in.

@@ -93,6 +93,7 @@ pub(crate) struct State {
     pub(crate) files: Vec<(String, Vec<u8>)>,
     /// By how much a test has moved its time.
     moved: Duration,
+    pub(crate) away: bool,
     /// When it was last asked for updates.
     pub(crate) polled_at: Option<Instant>,
 }
@@ -266,10 +267,22 @@ impl BotApi {
         id
     }
 
-    /// An update that was delivered is delivered again.
-    pub fn repeat(&self, update: Value) {
+    /// Something that a user said comes once more, under the same number.
+    pub fn say_again(&self, update: i64, user: i64, text: &str) {
+        let update = json!({"update_id": update, "message": self.message(user, user, text)});
         self.shared.state().updates.push_back(update);
         self.shared.changed.notify_all();
+    }
+
+    /// From now on every request ends without an answer, and does nothing.
+    pub fn go_away(&self) {
+        self.shared.state().away = true;
+        self.shared.changed.notify_all();
+    }
+
+    /// Requests are answered again.
+    pub fn come_back(&self) {
+        self.shared.state().away = false;
     }
 
     /// The next request for this goes wrong so.

@@ -37,6 +37,9 @@ pub(crate) fn answer(shared: &Shared, request: &Request, stream: &TcpStream) -> 
         http::write(stream, 401, &refusal(401, "Unauthorized"), false)?;
         return Ok(Then::Stay);
     };
+    if shared.state().away {
+        return Ok(Then::Close);
+    }
     let (fields, file) = http::fields(request);
     let fault = {
         let mut state = shared.state();
@@ -68,6 +71,9 @@ pub(crate) fn answer(shared: &Shared, request: &Request, stream: &TcpStream) -> 
             (429, body)
         }
     };
+    if shared.state().away {
+        return Ok(Then::Close);
+    }
     note(shared, method, status);
     match fault {
         Some(Fault::NoAnswer) => Ok(Then::Close),
@@ -170,7 +176,7 @@ fn updates(shared: &Shared, fields: &Value) -> Answer {
     state.updates.retain(|update| {
         update.get("update_id").and_then(Value::as_i64).is_some_and(|id| id >= offset)
     });
-    while state.updates.is_empty() {
+    while state.updates.is_empty() && !state.away {
         let Some(left) = end.checked_duration_since(state.now()) else { break };
         let waited = shared.changed.wait_timeout(state, left);
         state = waited.unwrap_or_else(PoisonError::into_inner).0;

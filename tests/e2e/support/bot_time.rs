@@ -3,7 +3,7 @@
 use super::bot::BotHouse;
 use super::house::{House, Outcome};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -14,6 +14,8 @@ const POLL: Duration = Duration::from_secs(50);
 pub(crate) struct TimedBot {
     pub(crate) bot: BotHouse,
     moved: Mutex<Duration>,
+    /// By how many seconds the clock on the wall is wrong, besides.
+    wrong_by: AtomicI64,
 }
 
 impl TimedBot {
@@ -24,7 +26,8 @@ impl TimedBot {
         std::fs::create_dir(&folder)?;
         house.surround("GLIS_CHAT_TIME", folder.to_string_lossy());
         house.surround("GLIS_CLOCK", clock(&house).to_string_lossy());
-        Ok(Self { bot: BotHouse::over(house, "rehearsal", "")?, moved: Mutex::default() })
+        let bot = BotHouse::over(house, "rehearsal", "")?;
+        Ok(Self { bot, moved: Mutex::default(), wrong_by: AtomicI64::default() })
     }
 
     /// The bot runs.
@@ -39,10 +42,22 @@ impl TimedBot {
         let mut moved = self.moved.lock().unwrap_or_else(PoisonError::into_inner);
         *moved += time;
         let folder = folder(&self.bot.house);
-        replace(&clock(&self.bot.house), moved.as_secs().into());
+        self.show_clock(*moved);
         // The network first: a bot that is ahead of it would be early.
         self.bot.api.pass(time);
-        replace(&folder.join("moved"), moved.as_millis());
+        replace(&folder.join("moved"), &moved.as_millis().to_string());
+    }
+
+    /// The clock on the wall is set, so many seconds away from the right time. Nothing else moves.
+    pub(crate) fn set_clock(&self, wrong_by: i64) {
+        self.wrong_by.store(wrong_by, Ordering::Relaxed);
+        self.show_clock(*self.moved.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    fn show_clock(&self, moved: Duration) {
+        let wrong_by = self.wrong_by.load(Ordering::Relaxed);
+        let ahead = wrong_by.saturating_add_unsigned(moved.as_secs());
+        replace(&clock(&self.bot.house), &ahead.to_string());
     }
 
     /// How far time has to be moved until some thread of the bot goes on.
@@ -108,10 +123,10 @@ fn clock(house: &House) -> PathBuf {
     house.folder().join("chat-clock")
 }
 
-fn replace(file: &Path, number: u128) {
+fn replace(file: &Path, number: &str) {
     let fresh = file.with_extension("fresh");
     // Read at any moment: never half of it.
-    if std::fs::write(&fresh, number.to_string()).is_ok() {
+    if std::fs::write(&fresh, number).is_ok() {
         drop(std::fs::rename(fresh, file));
     }
 }

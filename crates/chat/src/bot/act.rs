@@ -1,6 +1,7 @@
 //! What is typed, carried out.
 
 use super::say::{Say, What};
+use super::tell::mark_of;
 use super::{Asked, Bot, Topic};
 use crate::button::Act;
 use crate::command::Command;
@@ -164,7 +165,7 @@ impl Bot {
         }));
         match self.desk.call(&asked.caller, request) {
             Ok(Response::Made { session, notes }) => {
-                let follow = self.follow_of(asked, &session);
+                let follow = follow_of(asked, &session, Mark::default());
                 let text = words::made(&session, &notes);
                 let say = Say::text(asked.place, Lane::Reply, text);
                 let chat = asked.place.chat;
@@ -216,7 +217,7 @@ impl Bot {
     pub(super) fn switch(&self, asked: &Asked, name: &str) -> Result<(), StoreFault> {
         match self.show(&asked.caller, name) {
             Ok(session) => {
-                let follow = self.follow_of(asked, &session);
+                let follow = self.follow_from_here(asked, &session)?;
                 let text = words::switched(&session);
                 let say = Say::text(asked.place, Lane::Reply, text);
                 self.answer(asked, &[say], |change| {
@@ -231,19 +232,23 @@ impl Bot {
 
     /// Hears of a session from now on, as far as this user and chat do not already.
     fn follow(&self, asked: &Asked, session: &SessionView) -> Result<(), StoreFault> {
-        let follow = self.follow_of(asked, session);
+        let follow = self.follow_from_here(asked, session)?;
         self.change(|change| change.follow(&follow))
     }
 
-    fn follow_of(&self, asked: &Asked, session: &SessionView) -> Follow {
-        Follow {
-            session: session.id.clone(),
-            chat: asked.place.chat,
-            thread: None,
-            user: asked.user,
-            name: session.name.clone(),
-            told: Mark::at(self.now()),
+    /// What was said so far is not told. It is known by its last entry and not by the time: a clock that is set
+    /// back would make everything that follows look older.
+    fn follow_from_here(&self, asked: &Asked, session: &SessionView) -> Result<Follow, StoreFault> {
+        let known = self.store().look().follows_of(&session.id)?;
+        if let Some(known) = known.into_iter().find(|follow| follow.chat == asked.place.chat) {
+            return Ok(follow_of(asked, session, known.told));
         }
+        let told = match self.desk.conversation(&session.id) {
+            Ok(entries) => entries.last().map(mark_of).unwrap_or_default(),
+            // The daemon is away: what comes next says so.
+            Err(_) => Mark::at(self.now()),
+        };
+        Ok(follow_of(asked, session, told))
     }
 
     fn archive(&self, asked: &Asked, session: &SessionView) -> Result<(), StoreFault> {
@@ -348,6 +353,18 @@ impl Bot {
         let run = Act::RunLate { update: said.update };
         let keys = vec![vec![("Do it now".to_owned(), run), ("Leave it".to_owned(), Act::Leave)]];
         self.answer(asked, &[Say::card(asked.place, Lane::Reply, text, keys)], |_| Ok(()))
+    }
+}
+
+/// This chat hears of a session, from behind what was told.
+fn follow_of(asked: &Asked, session: &SessionView, told: Mark) -> Follow {
+    Follow {
+        session: session.id.clone(),
+        chat: asked.place.chat,
+        thread: None,
+        user: asked.user,
+        name: session.name.clone(),
+        told,
     }
 }
 

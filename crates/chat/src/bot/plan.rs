@@ -5,7 +5,7 @@ use super::say::Say;
 use super::{Asked, Bot};
 use crate::command::PlanVerb;
 use crate::outbox::Lane;
-use crate::store::{Change, PlanFollow, StoreFault};
+use crate::store::{Change, Mark, PlanFollow, StoreFault};
 use crate::text::Text;
 use crate::told::Told;
 use crate::words;
@@ -167,7 +167,7 @@ impl Bot {
             let Some((session, name)) = run.session.as_ref().zip(run.session_name.as_ref()) else {
                 continue;
             };
-            change.follow(&follow.session(session, name, self.now()))?;
+            change.follow(&follow.session(session, name, Mark::at(self.now())))?;
         }
         Ok(())
     }

@@ -7,7 +7,7 @@ use super::say::Say;
 use super::tell::Untold;
 use crate::outbox::Lane;
 use crate::policy::Place;
-use crate::store::{Change, PlanFollow, StoreFault};
+use crate::store::{Change, Mark, PlanFollow, StoreFault};
 use crate::text::Text;
 use crate::words;
 use glis_wire::plan::PlanView;
@@ -93,9 +93,10 @@ impl Bot {
         let Some((plan, session)) = text("/spec/task/plan").zip(text("/session")) else {
             return Ok(());
         };
-        let now = self.now();
         for follow in follows.iter().filter(|follow| follow.plan == plan) {
-            let met = follow.session(session, text("/name").unwrap_or_default(), now);
+            let name = text("/name").unwrap_or_default();
+            // It has just been made: everything that it says is told.
+            let met = follow.session(session, name, Mark::default());
             self.change(|change| change.follow(&met))?;
         }
         Ok(())

@@ -21,8 +21,8 @@ pub struct PlanFollow {
 }
 
 impl PlanFollow {
-    /// The same chat hears of a session that works on it.
-    pub fn session(&self, session: &str, name: &str, now: i64) -> Follow {
+    /// The same chat hears of a session that works on it, from behind what was told.
+    pub fn session(&self, session: &str, name: &str, told: Mark) -> Follow {
         Follow {
             session: session.to_owned(),
             chat: self.chat,
@@ -30,7 +30,7 @@ impl PlanFollow {
             thread: None,
             user: self.user,
             name: name.to_owned(),
-            told: Mark::at(now),
+            told,
         }
     }
 }

@@ -118,3 +118,16 @@ fn a_file_of_a_later_form_is_left_alone() {
     drop(db);
     assert!(matches!(Store::open(dir.path()), Err(StoreFault::Newer(99))));
 }
+
+/// A clock that was set back while the bot did not run makes no ban longer.
+#[test]
+fn a_ban_is_never_longer_than_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = Store::open(folder.path()).unwrap();
+    let hour = 3_600_000;
+    store.change(|change| change.set_ban(7, hour, 300_000)).unwrap();
+    let (chat, until) = store.look().bans().unwrap()[0];
+    let left = |now| store.look().ban_left(chat, until, now).unwrap();
+    let seen = [left(hour), left(hour + 100_000), left(9 * hour), left(-9 * hour)];
+    assert_eq!(seen, [300_000, 200_000, 0, 300_000]);
+}
