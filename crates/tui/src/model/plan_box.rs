@@ -89,7 +89,7 @@ impl PlanBox {
     pub(crate) fn shown(&self, field: PlanField) -> String {
         match (field, self.only()) {
             (PlanField::Only, Some(id)) => format!("only {id}"),
-            (PlanField::Only, None) => "all of them, each once what it needs is done".to_owned(),
+            (PlanField::Only, None) => "all, in their order".to_owned(),
             (PlanField::Review, _) if self.review => "stop after each task, for a look".to_owned(),
             (PlanField::Review, _) => "no: go on by itself".to_owned(),
             (PlanField::Jobs | PlanField::File, _) => String::new(),

@@ -53,6 +53,10 @@ fn an_edit_is_shown_as_a_diff_and_a_choice_is_made_by_its_digit() {
     // A yes would be taken for the answer.
     assert_eq!(desk.press("y Y"), "");
     assert!(desk.frame().contains("it wants no yes or no: 1 to 2 chooses"), "{}", desk.frame());
+    // On a small terminal the keys go on below themselves, and no mark stands in their words.
+    desk.tell(Msg::Resized { columns: 40, rows: 14 });
+    let frame = desk.frame();
+    assert!(frame.lines().any(|row| row.trim() == "1 to 2 chooses · s answers in"), "{frame}");
     assert_eq!(desk.press("2"), "answer id-fix-login r2 deep blue");
 }
 

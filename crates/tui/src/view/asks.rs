@@ -41,7 +41,7 @@ pub(super) fn draw(model: &Model, at: Option<&(String, String)>, pen: &mut Pen<'
     if first < most {
         let below =
             format!("↓ {} more, {}", most - first, model.key(Place::Asks, Command::ScrollDown));
-        pen.put_right(area.right(), area.bottom().saturating_sub(1), 24, &below, theme.accent());
+        pen.put_over(area.right(), area.bottom().saturating_sub(1), 24, &below, theme.accent());
     }
 }
 
@@ -153,7 +153,8 @@ fn whole(
         }
     }
     lines.push((String::new(), theme.text()));
-    lines.push((keys_for(model, session, ask), theme.faint()));
+    let keys = wrapped(&keys_for(model, session, ask), columns);
+    lines.extend(keys.into_iter().map(|line| (line, theme.faint())));
     lines.push((String::new(), theme.text()));
     lines.retain(|(text, _)| width(text) <= columns.saturating_add(4) || !text.is_empty());
     lines
