@@ -1,6 +1,7 @@
 //! Stories of the gate in the middle of things: asked again, too late, by a new daemon.
 
 use crate::gate::{ask, feed, open, pause_to_the_end, shut, status, under_way, wish};
+use crate::script::Kind;
 use crate::together::{decide, id, record, running};
 use glis_core::gate::{GateSource, GateStep, GateWish, Kept};
 use glis_core::input::{Command, Outcome};
@@ -88,6 +89,35 @@ fn shut_while_it_comes_back_it_tells_first_that_it_was_resumed() {
         panic!("{told:?}");
     };
     assert_eq!(stops.as_slice(), [id("blue"), id("red")], "both were on their way back");
+}
+
+/// Whom it stops: also one between its end and its fresh start, and one that was to come back once its
+/// pause is over. A worktree that is being made is nothing to be brought back.
+#[test]
+fn it_stops_what_is_about_to_run_and_nothing_that_never_did() {
+    let mut house = house_of(&["blue", "red"]).unwrap();
+    let restart = Command::Restart { session: id("blue"), agent_ref: None, prompt: None };
+    decide(&mut house, Input::Command(restart)).unwrap();
+    let spec = Box::new(Kind::Agent.spec());
+    let (session, name) = (id("green"), "green".to_owned());
+    let new = Command::New { id: session, name, spec, agent_ref: None };
+    decide(&mut house, Input::Command(new)).unwrap();
+    let stops = |house: &mut House| {
+        let told = ask(house, GateCommand::Shut(wish(PauseMode::Force))).0;
+        let stops = told.iter().find_map(|event| {
+            if let GateEvent::Shut { stops, .. } = event { Some(stops.clone()) } else { None }
+        });
+        stops.unwrap()
+    };
+    assert_eq!(stops(&mut house), [id("blue"), id("red")]);
+    // By now the pause of the second one cannot be called off: it comes back when it is over.
+    let op = under_way(&house, "red");
+    let captured = Outcome::TerminalCaptured { op, screen_at: 0 };
+    decide(&mut house, Input::Outcome { session: id("red"), outcome: captured }).unwrap();
+    open(&mut house);
+    assert_eq!(status(&house, "red"), Status::Pausing);
+    assert!(house.gate().holds(&id("red")));
+    assert!(stops(&mut house).contains(&id("red")), "it was on its way back");
 }
 
 #[test]

@@ -185,6 +185,40 @@ fn a_command_has_a_time_only_if_one_was_given() {
     .unwrap();
 }
 
+/// It stands at its prompt until the words have got there.
+#[test]
+fn a_message_on_its_way_to_a_command_keeps_it_awake() {
+    check(
+        Kind::Command,
+        &format!(
+            "{AT_PROMPT}
+            tell idle time
+            timeout 10 => idle limit set | do await idle time of 600 s
+            send hello => message queued, delivery began | do deliver hello, drop idle time | queued while idle
+            idle time over => nothing
+            unused => nothing
+            memory short => nothing"
+        ),
+    )
+    .unwrap();
+}
+
+/// What is being ended for another reason is not suspended as well.
+#[test]
+fn an_agent_that_has_rejected_its_conversation_has_no_time() {
+    check(
+        Kind::Agent,
+        &format!(
+            "{IDLE}
+            tell idle time
+            rejects => ref rejected | do kill, drop idle time
+            idle time over => nothing
+            memory short => nothing"
+        ),
+    )
+    .unwrap();
+}
+
 #[test]
 fn an_agent_whose_conversation_has_no_name_yet_is_not_suspended() {
     check(

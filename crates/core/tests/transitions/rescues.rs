@@ -337,6 +337,7 @@ fn what_broke_bars_its_session_until_somebody_takes_note() {
     let recorded = Recorded::new(100, 0, crate::script::Stage::id().into(), event);
     stage.house.apply(&recorded);
     stage.log.push(recorded);
+    assert_eq!(stage.session().unwrap().idle_spell(), None, "nothing happens to it by itself");
     // The first reason stands.
     let again = words::decision(&stage.house.decide(broke("start")).unwrap(), IdleTimers::Hidden);
     assert_eq!(again, "nothing");
