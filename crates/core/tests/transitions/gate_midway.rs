@@ -2,7 +2,7 @@
 
 use crate::gate::{ask, feed, open, pause_to_the_end, shut, status, under_way, wish};
 use crate::script::Kind;
-use crate::together::{decide, id, record, running};
+use crate::together::{decide, id, record, running, stop};
 use glis_core::gate::{GateSource, GateStep, GateWish, Kept};
 use glis_core::input::{Command, Outcome};
 use glis_core::pause::{Captured, OnTimeout, PauseMode, PauseReason};
@@ -89,6 +89,71 @@ fn shut_while_it_comes_back_it_tells_first_that_it_was_resumed() {
         panic!("{told:?}");
     };
     assert_eq!(stops.as_slice(), [id("blue"), id("red")], "both were on their way back");
+}
+
+/// A list that lies there from before says nothing of what is only being stopped.
+#[test]
+fn opened_while_it_is_being_shut_no_list_counts() {
+    let mut house = house_of(&["blue"]).unwrap();
+    shut(&mut house, PauseMode::Boundary);
+    let (_, reply) = ask(&mut house, GateCommand::Open(Kept::Set(std::iter::empty().collect())));
+    let Reply::Gate { each, .. } = reply else { panic!("{reply:?}") };
+    assert_eq!(each, [(id("blue"), Ok(Reply::Done))]);
+    assert_eq!(status(&house, "blue"), Status::Busy, "its pause is called off");
+}
+
+/// What has not stopped when it was interrupted is not interrupted again and again.
+#[test]
+fn an_agent_that_heeds_no_interrupt_is_waited_for() {
+    let mut house = house_of(&["blue"]).unwrap();
+    shut(&mut house, PauseMode::Interrupt);
+    let op = under_way(&house, "blue");
+    let looked = Outcome::CanSave { op };
+    decide(&mut house, Input::Outcome { session: id("blue"), outcome: looked }).unwrap();
+    let subject = Subject::Session(id("blue"));
+    let late = house.decide(Input::TimerFired { subject, key: TimerKey::SafeState(op) }).unwrap();
+    let modes: Vec<_> = late.events.iter().filter_map(|(_, event)| began(event)).collect();
+    assert_eq!(modes, [PauseMode::Boundary], "{late:?}");
+}
+
+/// While its turn is being interrupted, its pause can still be called off.
+#[test]
+fn opened_while_a_turn_is_interrupted_it_calls_that_off() {
+    let mut house = house_of(&["blue"]).unwrap();
+    shut(&mut house, PauseMode::Interrupt);
+    let looked = Outcome::CanSave { op: under_way(&house, "blue") };
+    decide(&mut house, Input::Outcome { session: id("blue"), outcome: looked }).unwrap();
+    open(&mut house);
+    assert_eq!(status(&house, "blue"), Status::Busy);
+}
+
+/// A list that could not be written is tried again, and when is told to a timer.
+#[test]
+fn what_could_not_be_written_has_a_time_to_be_tried_again() {
+    let mut house = house_of(&["blue"]).unwrap();
+    let op = shut(&mut house, PauseMode::Force);
+    pause_to_the_end(&mut house, "blue").unwrap();
+    let full = Input::GateKept { op, result: Err(Why::FoundRunning) };
+    let failed = house.decide(full).unwrap();
+    let timer = |effect: &Effect| matches!(effect, Effect::SetTimer { key: TimerKey::Gate(_), .. });
+    assert!(failed.effects.iter().any(|(_, effect)| timer(effect)), "{failed:?}");
+}
+
+/// A start that is called off leaves a session at rest, which is on record as paused before all is.
+#[test]
+fn what_never_began_is_paused_before_everything_is() {
+    let mut house = house_of(&["blue"]).unwrap();
+    stop(&mut house, "blue").unwrap();
+    let resume = Command::Resume { session: id("blue"), prompt: None };
+    decide(&mut house, Input::Command(resume)).unwrap();
+    shut(&mut house, PauseMode::Force);
+    assert_eq!(status(&house, "blue"), Status::Pausing);
+    assert!(!house.session(&id("blue")).unwrap().is_at_work(), "no process of it runs");
+    assert_eq!(house.gate().shut().map(|shut| shut.step), Some(GateStep::Stopping));
+}
+
+fn began(event: &Event) -> Option<PauseMode> {
+    if let Event::PauseBegan { mode, .. } = event { Some(*mode) } else { None }
 }
 
 /// Whom it stops: also one between its end and its fresh start, and one that was to come back once its

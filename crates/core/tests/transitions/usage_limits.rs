@@ -6,6 +6,7 @@ use crate::state::states;
 use crate::table::{BUSY, IDLE, PAUSED};
 use crate::together::{decide, id, running};
 use glis_core::input::{Command, Outcome};
+use glis_core::limits::{Limits, Over};
 use glis_core::pause::{OnTimeout, PauseMode, PauseReason};
 use glis_core::tree::Clearing;
 use glis_core::usage_limit::GO_ON;
@@ -268,6 +269,49 @@ fn a_pause_of_the_users_takes_it_over_for_good() {
     ]);
     assert_eq!(waiting(&stage), [GO_ON]);
     told(&[IDLE, PAUSED, "back at 9, 9 => nothing"]);
+}
+
+/// Also while it is still being parked.
+#[test]
+fn a_pause_of_the_users_takes_over_what_is_being_parked() {
+    let begins = PARKED.replace("captured\nsaved\nended\nsaved", "captured");
+    let stage = told(&[
+        IDLE,
+        &begins,
+        "pause => pause taken over | pending",
+        "saved\nended",
+        "saved => snapshot taken, paused",
+    ]);
+    assert!(stage.session().unwrap().parked().is_none(), "it does not go on by itself");
+}
+
+/// What was found out too early, since a clock was set back or the file was changed, moves its time.
+#[test]
+fn nothing_goes_on_before_its_time() {
+    let sooner = RESET - 60_000;
+    told(&[
+        IDLE,
+        PARKED,
+        &format!("back at {RESET}, 5"),
+        &format!(
+            "back at 7, {sooner} => resume appointed | do drop the time {RESET}, await the time {sooner}"
+        ),
+    ]);
+}
+
+#[test]
+fn what_waits_for_its_place_is_not_begun_twice() {
+    let mut house = House::default();
+    park(&mut house, "a", 1000).unwrap();
+    running(&mut house, "b", "/b").unwrap();
+    let limits = Limits { live: 1, over: Over::Queue, closed: false };
+    decide(&mut house, Input::Limits(limits)).unwrap();
+    planned(&mut house, "a", 1000, 1000).unwrap();
+    let waits = |house: &House| house.session(&id("a")).unwrap().deferred;
+    assert!(waits(&house).is_some());
+    let outcome = Outcome::ReturnPlanned { at: Some(1000), now: 2000 };
+    let again = house.decide(Input::Outcome { session: id("a"), outcome }).unwrap();
+    assert_eq!((again.events, again.effects), (Vec::new(), Vec::new()));
 }
 
 #[test]

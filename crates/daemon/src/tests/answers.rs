@@ -183,15 +183,18 @@ async fn it_is_withdrawn_when_auto_yes_is_switched_off() {
 }
 
 #[tokio::test]
-async fn it_is_withdrawn_when_the_rules_forbid_it_meanwhile() {
-    let mut scene = Scene::new().await;
-    scene.answer().await;
-    scene.print("Bash(ls)\r\n").await;
-    let file = scene.bench.home.config_file();
-    std::fs::create_dir_all(file.parent().unwrap_or(Path::new("/"))).unwrap();
-    std::fs::write(file, "[auto_yes]\nreject_patterns = [\"ls\"]\n").unwrap();
-    scene.print(DIALOG).await;
-    assert!(scene.end().await.is_err());
+async fn it_is_withdrawn_when_the_rules_forbid_it_or_leave_it_to_a_person_meanwhile() {
+    for action in ["reject", "manual"] {
+        let mut scene = Scene::new().await;
+        scene.answer().await;
+        scene.print("Bash(ls)\r\n").await;
+        let file = scene.bench.home.config_file();
+        std::fs::create_dir_all(file.parent().unwrap_or(Path::new("/"))).unwrap();
+        let rules = "[auto_yes]\nreject_patterns = [\"ls\"]\nreject_action =";
+        std::fs::write(file, format!("{rules} \"{action}\"\n")).unwrap();
+        scene.print(DIALOG).await;
+        assert!(scene.end().await.is_err(), "{action}");
+    }
 }
 
 /// A person who was not answered in time is asked, and what the rules still hold is theirs no more.
