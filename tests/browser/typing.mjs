@@ -69,6 +69,10 @@ await story(async ({ house, desk }) => {
     await new Promise((done) => setTimeout(done, 100));
   }
 
+  // Who typed is written down, once for each connection.
+  const typed = async () => (await house.events()).filter((event) => event.event === "typing_began").map((event) => event.from);
+  same(await typed(), [{ face: "web", who: "desk" }, { face: "web", who: "phone" }], "who typed");
+
   // Who may answer may not press: raw keys could do both.
   const link = await house.link("watcher", "answer");
   const other = await desk.page();
@@ -84,4 +88,5 @@ await story(async ({ house, desk }) => {
   }), (await house.glis("show", "shell")).id);
   check(String(refused).includes("typing needs `manage`"), `it is refused: ${refused}`);
   same(await house.ask("file", ["shell", "heard"]), wanted, "what has arrived after all");
+  same((await typed()).length, 2, "typists");
 });

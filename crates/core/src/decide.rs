@@ -258,9 +258,20 @@ fn obey(draft: &mut Draft<'_>, command: Command) -> Result<(), Refusal> {
         Command::Acknowledge { .. } => acknowledge(draft),
         Command::Answer { ask, answer, reason, .. } => ask::answer(draft, ask, answer, reason)?,
         Command::SetAutoYes { on, .. } => judge::set(draft, on),
+        Command::BeginTyping { .. } => begin_typing(draft),
         Command::SetLoop { change, .. } => looping::set(draft, change)?,
     }
     Ok(())
+}
+
+/// Keys go to the holder past the daemon, so this is all that tells who pressed an approval. Where nothing
+/// runs, or a pause has stopped it in place, nothing takes them.
+fn begin_typing(draft: &mut Draft<'_>) {
+    if draft.session.runs() && !draft.session.is_frozen() {
+        draft.event(Event::TypingBegan);
+    } else {
+        draft.reply(Reply::Already);
+    }
 }
 
 fn acknowledge(draft: &mut Draft<'_>) {
@@ -298,6 +309,7 @@ fn starts_process(session: &Session, command: &Command) -> bool {
         | Command::Empty { .. }
         | Command::Acknowledge { .. }
         | Command::SetAutoYes { .. }
+        | Command::BeginTyping { .. }
         | Command::SetLoop { .. }
         | Command::Answer { .. } => false,
     }

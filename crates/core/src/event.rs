@@ -209,6 +209,8 @@ pub enum Event {
     AskJudged { ask: AskId, text: String, verdict: Verdict },
     /// From here on the rules answer what the agent asks, or not.
     AutoYesSet { on: bool },
+    /// Somebody whose keys go past the daemon begins to type into its terminal: `from` tells who.
+    TypingBegan,
     /// The agent's usage limit is reached.
     LimitReached { reset_at: String, spot: Spot },
     /// The screen of a program without signs has come to another state.

@@ -168,7 +168,9 @@ impl Session {
             | Event::SessionCreated { .. }
             | Event::SessionRecovered { .. }
             | Event::ResumeFellDue
-            | Event::StartCancelled { .. } => {}
+            | Event::StartCancelled { .. }
+            // Told for who looks back: what was typed shows in what the agent does.
+            | Event::TypingBegan => {}
 
             Event::WorktreeMade { worktree, branch, notes, .. } => {
                 self.take_place(worktree, branch.as_ref(), notes);

@@ -191,6 +191,8 @@ pub enum Command {
     },
     /// Have the rules answer what it asks, or not.
     SetAutoYes { session: SessionId, on: bool },
+    /// Note that somebody begins to type into its terminal.
+    BeginTyping { session: SessionId },
     /// Change what a loop is asked to be.
     SetLoop { session: SessionId, change: LoopChange },
 }
@@ -216,6 +218,7 @@ impl Command {
             | Self::Empty { session }
             | Self::Acknowledge { session }
             | Self::Answer { session, .. }
+            | Self::BeginTyping { session }
             | Self::SetLoop { session, .. }
             | Self::SetAutoYes { session, .. } => session,
         }

@@ -56,7 +56,7 @@ variants! {
         CaptureMissed MessageRefused FolderLost StartRefused IdleLimitSet StartDeferred
         StartForgone Gate AskJudged AutoYesSet CompactionBegan ConversationCompacted
         CompactionFailed ResumeAppointed LimitsSet PauseTakenOver LimitOver Plan ResumeFellDue Loop
-        FreezeBegan ProcessFrozen ThawBegan ConfigBroke ConfigMended
+        FreezeBegan ProcessFrozen ThawBegan ConfigBroke ConfigMended TypingBegan
     }
     gate: GateEvent {
         Shut Hastened Joined Released Overdue Stopped NotKept Paused Opened Resumed

@@ -19,7 +19,7 @@ use glis_screen::Screen;
 use glis_wire::call::Scope;
 use glis_wire::client::{Request, Response};
 use glis_wire::hold::Size;
-use keys::Typed;
+use keys::{Typed, Typist};
 use rows::Rows;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use rustix::io::Errno;
@@ -73,7 +73,9 @@ async fn show(shared: Arc<Shared>, caller: Caller, given: Given, mut socket: Web
         move || {
             let (rows, screen) = (Rows::default(), Screen::new(Size::USUAL));
             let (offset, drawn, dirty, held) = (0, None, true, None);
-            let mut view = View { send, typed, wake, rows, screen, offset, drawn, dirty, held };
+            let typist = Typist { explain, told: false };
+            let mut view =
+                View { send, typed, typist, wake, rows, screen, offset, drawn, dirty, held };
             if let Err(fault) = view.follow(&connector, &name, has) {
                 let told = explain(fault);
                 let told = json!({"error": {"kind": told.kind, "message": told.message}});
@@ -157,6 +159,7 @@ struct View {
     send: mpsc::Sender<String>,
     /// What the page has typed.
     typed: Receiver<Typed>,
+    typist: Typist,
     /// Written to when a frame was taken, when something was typed, or when the page has gone.
     wake: Arc<OwnedFd>,
     rows: Rows,
@@ -190,9 +193,7 @@ impl View {
             let mut lives = true;
             while lives && !self.send.is_closed() {
                 self.draw();
-                for typed in self.typed.try_iter() {
-                    holder.write(&typed.bytes(self.screen.wants()));
-                }
+                self.pass_on(connector, name, &mut holder);
                 self.wait(&holder);
                 lives = self.read(&mut holder).unwrap_or(false);
             }
@@ -203,6 +204,21 @@ impl View {
         }
         drop(self.send.blocking_send(json!({"ended": true, "offset": self.offset}).to_string()));
         Ok(())
+    }
+
+    /// Hands over what was typed, once the daemon knows who types. What it refuses does not get to the
+    /// terminal.
+    fn pass_on(&mut self, connector: &Connector, name: &str, holder: &mut Holder) {
+        let Ok(first) = self.typed.try_recv() else { return };
+        if let Err(why) = self.typist.announce(connector, name) {
+            // What came with it was meant to follow it.
+            self.typed.try_iter().for_each(drop);
+            drop(self.send.blocking_send(json!({"refused": why}).to_string()));
+            return;
+        }
+        for typed in std::iter::once(first).chain(self.typed.try_iter()) {
+            holder.write(&typed.bytes(self.screen.wants()));
+        }
     }
 
     /// How long a picture of what is new has still to wait.

@@ -263,6 +263,8 @@ pub enum Action {
     AutoYes {
         on: bool,
     },
+    /// Note that the caller begins to type into its terminal: its keys go past the daemon.
+    BeginTyping,
     /// Change the limits of a loop.
     SetLoop {
         change: LoopChange,
@@ -354,6 +356,7 @@ impl Request {
                 | Action::Compact
                 | Action::Restore { .. }
                 | Action::AutoYes { .. }
+                | Action::BeginTyping
                 | Action::SetLoop { .. }
                 | Action::Acknowledge => Scope::Manage,
             },
@@ -403,6 +406,7 @@ impl Request {
                 | Action::Compact
                 | Action::Restore { .. }
                 | Action::AutoYes { .. }
+                | Action::BeginTyping
                 | Action::Acknowledge => false,
             },
             Self::List { .. }

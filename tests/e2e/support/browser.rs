@@ -2,7 +2,7 @@
 
 use crate::support::house::{Background, House, Outcome};
 use crate::support::skip::skip;
-use crate::support::web::Web;
+use crate::support::web::{Events, Web};
 use glis_stub_model::browser;
 use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -23,7 +23,7 @@ pub(crate) fn play(story: &str) -> Outcome {
         return skip(why, Some("chromium, node and npm"));
     };
     let house = House::new()?;
-    let mut stage = Stage { web: Some(Web::start(&house)?), house };
+    let mut stage = Stage { web: Some(Web::start(&house)?), house, clients: Vec::new() };
     let address = stage.web.as_ref().map(|web| web.address.to_string()).ok_or("no server")?;
     let own = stage.house.folder().join("browser");
     std::fs::create_dir(&own)?;
@@ -84,6 +84,8 @@ fn lines(child: &mut Background) -> Outcome<mpsc::Receiver<String>> {
 struct Stage {
     house: House,
     web: Option<Web>,
+    /// Scripts that follow the events beside the browser.
+    clients: Vec<Events>,
 }
 
 impl Stage {
@@ -111,8 +113,41 @@ impl Stage {
                 self.web = Some(Web::start_at(&self.house, address)?);
                 Ok(Value::Null)
             }
+            ("clients", [count]) => self.follow(count.parse()?).map(|()| Value::Null),
+            ("clients told", []) => self.told(),
             (act, words) => Err(format!("a story asks for `{act}` {words:?}").into()),
         }
+    }
+
+    /// So many scripts follow the events from the first on.
+    fn follow(&mut self, count: usize) -> Outcome {
+        let made = self.house.json(&["web", "token", "--name", "script", "--scope", "watch"])?;
+        let token = made["token"].as_str().ok_or("no token")?;
+        let web = self.web.as_ref().ok_or("no server runs")?;
+        for _ in 0..count {
+            self.clients.push(web.events(token, None)?);
+        }
+        Ok(())
+    }
+
+    /// How many of them have got each event once and in order, up to one that was answered.
+    fn told(&mut self) -> Outcome<Value> {
+        let mut right = 0;
+        for client in &mut self.clients {
+            let mut last = 0;
+            loop {
+                let (seq, event) = client.next()?.ok_or("the stream ended")?;
+                if seq != last + 1 {
+                    break;
+                }
+                last = seq;
+                if event["event"] == "ask_gone" {
+                    right += 1;
+                    break;
+                }
+            }
+        }
+        Ok(json!(right))
     }
 
     /// Another repository, in a folder of this name.

@@ -51,6 +51,10 @@ impl Web {
         Ok(Self { child, address })
     }
 
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Kills it as a crash would.
     pub(crate) fn kill(mut self) -> Outcome {
         self.child.kill()?;

@@ -72,3 +72,8 @@ fn a_plan_is_written_changed_executed_and_drafted_on_the_page() -> Outcome {
 fn a_snapshot_goes_into_a_folder_and_the_work_into_a_branch_that_is_named() -> Outcome {
     play("keeping")
 }
+
+#[test]
+fn three_browsers_among_two_hundred_clients_show_what_happens() -> Outcome {
+    play("crowd")
+}

@@ -2,7 +2,7 @@
 
 use super::guard::token;
 use crate::support::house::{House, Outcome};
-use crate::support::web::{Web, head};
+use crate::support::web::{Shown, Terminal, Web, head};
 use std::io::{BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
@@ -72,4 +72,46 @@ fn heads_and_bodies_that_never_end_keep_nobody_out() -> Outcome {
     assert!(began.elapsed() < Duration::from_secs(60), "a head that never ends is waited for");
     assert!(house.talk("blue")?.is_empty(), "half of a message was sent");
     Ok(())
+}
+
+/// What both terminals are told before the server's memory is looked at, and after.
+const SHARE_BYTES: u64 = 4 * 1024 * 1024;
+/// An emulator, its rows and a frame are far below this; what was not read would be above it.
+const GROWTH_KB_MAX: u64 = 8 * 1024;
+
+#[test]
+fn a_terminal_that_is_never_read_costs_no_memory_and_no_other_terminal() -> Outcome {
+    let house = House::new()?;
+    let flood = "while :; do seq -f 'line %07.0f of a flood that does not end' 1 100000; done";
+    house.command("flood", &["sh", "-c", flood])?;
+    let web = Web::start(&house)?;
+    let token = token(&house, "script", "watch")?;
+    let mut deaf = Vec::new();
+    for _ in 0..4 {
+        deaf.push(Terminal::open(&web, "flood", &token, Shown::default())?);
+    }
+    let mut reads = Terminal::open(&web, "flood", &token, Shown::default())?;
+    let mut on_by = |bytes: u64| -> Outcome {
+        reads.take()?;
+        let end = reads.screen.offset + bytes;
+        while reads.screen.offset < end {
+            reads.take()?;
+        }
+        Ok(())
+    };
+    on_by(SHARE_BYTES)?;
+    let before = resident_kb(web.pid())?;
+    on_by(2 * SHARE_BYTES)?;
+    let after = resident_kb(web.pid())?;
+    assert!(after < before + GROWTH_KB_MAX, "{before} kB became {after} kB");
+    assert_eq!(web.get("/api/v1/sessions", &token)?.status, 200);
+    house.ok(&["stop", "flood"])?;
+    drop(deaf);
+    Ok(())
+}
+
+fn resident_kb(pid: u32) -> Outcome<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status"))?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).ok_or("no VmRSS")?;
+    Ok(line.split_ascii_whitespace().next().ok_or("no number")?.parse()?)
 }

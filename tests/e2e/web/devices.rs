@@ -1,9 +1,12 @@
 //! Devices and tokens: paired once, revoked at once, kept over the end of the server.
 
 use super::guard::{cookie, token};
-use crate::support::house::{House, Outcome};
-use crate::support::web::Web;
+use crate::support::house::{House, Outcome, program};
+use crate::support::skip::skip;
+use crate::support::web::{Web, head};
 use serde_json::json;
+use std::io::{BufReader, Read as _};
+use std::process::Command;
 
 #[test]
 fn a_link_pairs_one_device_and_five_wrong_codes_silence_all() -> Outcome {
@@ -84,5 +87,115 @@ fn a_file_of_devices_that_is_not_ours_lets_none_in() -> Outcome {
     assert_eq!(web.get("/api/v1/sessions", &token)?.status, 401);
     std::fs::rename(&elsewhere, &file)?;
     assert_eq!(web.get("/api/v1/sessions", &token)?.status, 200);
+    Ok(())
+}
+
+#[test]
+fn a_state_folder_that_is_a_link_is_not_used() -> Outcome {
+    let house = House::new()?;
+    house.rehearsal("blue")?;
+    let web = Web::start(&house)?;
+    let token = token(&house, "script", "watch")?;
+    // Made beforehand by somebody else, it would lead to a folder that they choose.
+    let linked = house.folder().join("linked");
+    std::os::unix::fs::symlink(house.home(), &linked)?;
+    for args in [&["token", "--name", "x", "--scope", "manage"][..], &["--listen", "127.0.0.1:0"]] {
+        let refused = house.glis().arg("web").args(args).env("GLIS_HOME", &linked).output()?;
+        assert!(!refused.status.success(), "{refused:?}");
+        assert!(String::from_utf8_lossy(&refused.stderr).contains("is a link"), "{refused:?}");
+    }
+    // And one that is put in its place while the server runs.
+    let elsewhere = house.folder().join("elsewhere");
+    std::fs::rename(house.home(), &elsewhere)?;
+    std::os::unix::fs::symlink(&elsewhere, house.home())?;
+    let answer = web.get("/api/v1/sessions", &token)?;
+    std::fs::remove_file(house.home())?;
+    std::fs::rename(&elsewhere, house.home())?;
+    assert_eq!(answer.status, 503, "{answer:?}");
+    assert_eq!(web.get("/api/v1/sessions", &token)?.status, 200);
+    Ok(())
+}
+
+#[test]
+fn another_user_of_the_machine_gets_to_the_port_and_no_further() -> Outcome {
+    let house = House::new()?;
+    house.rehearsal("blue")?;
+    let web = Web::start(&house)?;
+    token(&house, "script", "manage")?;
+    let nobody = |args: &[&str]| {
+        let ids = ["--reuid=65534", "--regid=65534", "--clear-groups"];
+        Command::new("setpriv").args(ids).args(args).env("GLIS_HOME", house.home()).output()
+    };
+    match nobody(&["true"]) {
+        Ok(output) if output.status.success() => {}
+        Ok(_) => return skip("only root can act as another user", None),
+        Err(fault) => return skip(&format!("setpriv: {fault}"), Some("util-linux")),
+    }
+    let copy = house.repo().join("glis-copy");
+    std::fs::copy(program(), &copy)?;
+    let copy = copy.to_str().ok_or("no path")?.to_owned();
+    let home = house.home();
+    let file = home.join("devices.json");
+    let before = std::fs::read(&file)?;
+    let steal = || -> Outcome {
+        let read = nobody(&["cat", file.to_str().ok_or("no path")?])?;
+        assert!(!read.status.success() && read.stdout.is_empty(), "{read:?}");
+        for args in [&["pair", "--name", "x"][..], &["token", "--name", "x", "--scope", "manage"]] {
+            let made = nobody(&[&[copy.as_str(), "web"], args].concat())?;
+            assert!(!made.status.success(), "{made:?}");
+        }
+        assert_eq!(std::fs::read(&file)?, before);
+        Ok(())
+    };
+    steal()?;
+    // Even if somebody opened every folder on the way.
+    let parent = home.parent().ok_or("no parent")?;
+    for path in [parent, &home] {
+        std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o755))?;
+    }
+    steal()?;
+    let answer = web.ask("GET /api/v1/sessions", &[("Host", &web.host())], "")?;
+    assert_eq!(answer.status, 401);
+    Ok(())
+}
+
+#[test]
+fn a_stolen_cookie_is_worth_nothing_after_the_revocation() -> Outcome {
+    let house = House::new()?;
+    house.rehearsal("blue")?;
+    let web = Web::start(&house)?;
+    let cookie = cookie(&house, &web, "phone", "manage")?;
+    let host = web.host();
+    let headers = [("Host", host.as_str()), ("Cookie", cookie.as_str())];
+    let upgrade = [
+        ("Connection", "Upgrade"),
+        ("Upgrade", "websocket"),
+        ("Sec-WebSocket-Version", "13"),
+        ("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ=="),
+    ];
+    let upgrade = [&headers[..], &upgrade].concat();
+    let mut open = Vec::new();
+    for (path, headers, wanted) in [
+        ("GET /api/v1/events", &[&headers[..], &[("Connection", "close")]].concat(), 200),
+        ("GET /api/v1/sessions/blue/terminal", &upgrade, 101),
+    ] {
+        let mut reader = BufReader::new(web.open(path, headers, "")?);
+        assert_eq!(head(&mut reader)?.0, wanted, "{path}");
+        open.push(reader);
+    }
+    house.ok(&["web", "revoke", "phone"])?;
+    // What was open ends, for the thief as for the owner.
+    for mut reader in open {
+        reader.read_to_end(&mut Vec::new())?;
+    }
+    for (path, headers) in
+        [("GET /api/v1/sessions", &headers[..]), ("GET /api/v1/sessions/blue/terminal", &upgrade)]
+    {
+        assert_eq!(web.ask(path, headers, "")?.status, 401, "{path}");
+    }
+    let meant = [&headers[..], &[("X-Glis", "1")]].concat();
+    let sent = web.ask("POST /api/v1/sessions/blue/send", &meant, r#"{"text":"stolen"}"#)?;
+    assert_eq!(sent.status, 401);
+    assert!(house.talk("blue")?.is_empty());
     Ok(())
 }

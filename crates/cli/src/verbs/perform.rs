@@ -134,6 +134,7 @@ fn on_session(control: &mut Client, session: &str, action: Action) -> Result<Per
         Action::Restart { .. }
         | Action::LimitIdle { .. }
         | Action::AutoYes { .. }
+        | Action::BeginTyping
         | Action::SetLoop { .. }
         | Action::Restore { .. } => told(control.call(act(action))?),
     }

@@ -86,6 +86,7 @@ impl Event {
             | Self::AnswerFailed { .. }
             | Self::AskJudged { .. }
             | Self::AutoYesSet { .. }
+            | Self::TypingBegan
             | Self::LimitReached { .. }
             | Self::ScreenJudged { .. }
             | Self::ProcessEnded { .. }
@@ -150,6 +151,7 @@ impl Event {
             | Self::AnswerFailed { .. }
             | Self::AskJudged { .. }
             | Self::AutoYesSet { .. }
+            | Self::TypingBegan
             | Self::ScreenJudged { .. }
             | Self::PauseBegan { .. }
             | Self::ResumeAppointed { .. }
@@ -282,6 +284,7 @@ impl Event {
             | Self::AskGone { .. }
             | Self::AnswerBegan { .. }
             | Self::AnswerFailed { .. }
+            | Self::TypingBegan
             | Self::AskJudged { .. }
             | Self::LimitReached { .. }
             | Self::ScreenJudged { .. }

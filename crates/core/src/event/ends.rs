@@ -77,6 +77,7 @@ impl Event {
             | Self::AnswerFailed { .. }
             | Self::AskJudged { .. }
             | Self::AutoYesSet { .. }
+            | Self::TypingBegan
             | Self::LimitReached { .. }
             | Self::ScreenJudged { .. }
             | Self::PauseBegan { .. }

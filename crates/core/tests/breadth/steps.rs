@@ -87,6 +87,7 @@ pub(crate) fn commands(session: &SessionId) -> Vec<Command> {
         Command::Answer { session: session(), ask: None, answer: "allow".to_owned(), reason: None },
         Command::SetAutoYes { session: session(), on: true },
         Command::SetAutoYes { session: session(), on: false },
+        Command::BeginTyping { session: session() },
     ]
 }
 

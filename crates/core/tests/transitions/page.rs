@@ -104,6 +104,7 @@ fn verb(command: &Command) -> Option<&'static str> {
         Command::Answer { .. } => "answer",
         Command::SetAutoYes { .. } => "auto-yes",
         Command::SetLoop { .. } => "set",
+        Command::BeginTyping { .. } => "typing",
     })
 }
 

@@ -297,8 +297,7 @@ impl Stage {
             "stop" => Command::Stop { session },
             "timeout" => {
                 let secs = rest.parse().map(|minutes: u64| IdleLimit::Secs(minutes * 60));
-                let usual = rest == "usual";
-                let other = if usual { IdleLimit::Usual } else { IdleLimit::Never };
+                let other = if rest == "usual" { IdleLimit::Usual } else { IdleLimit::Never };
                 Command::LimitIdle { session, limit: secs.unwrap_or(other) }
             }
             "rm" => {
@@ -319,6 +318,7 @@ impl Stage {
                 let (ask, reason) = (some(ask).map(AskId), some(reason));
                 Command::Answer { session, ask, answer: answer.to_owned(), reason }
             }
+            "typing" => Command::BeginTyping { session },
             "auto-yes" => Command::SetAutoYes { session, on: rest == "on" },
             _ => return self.loop_command(verb, rest),
         })

@@ -134,6 +134,7 @@ pub(super) async fn translate(state: &ServerState, given: &str, action: Action) 
         Action::Answer { ask, answer, reason } => {
             Command::Answer { session, ask: ask.map(AskId), answer, reason }
         }
+        Action::BeginTyping => Command::BeginTyping { session },
         Action::AutoYes { on } => Command::SetAutoYes { session, on },
         Action::SetLoop { change } => {
             looped::check_change(&found, &change).map_err(unusable)?;

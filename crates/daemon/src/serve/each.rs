@@ -86,6 +86,7 @@ async fn of_the_gate(
         | Action::Restart { .. }
         | Action::Remove { .. }
         | Action::AutoYes { .. }
+        | Action::BeginTyping
         | Action::SetLoop { .. }
         | Action::Answer { .. }
         | Action::Snapshot
@@ -147,6 +148,7 @@ fn is_meant(session: &Session, action: &Action) -> bool {
         | Action::Remove { .. }
         | Action::Answer { .. }
         | Action::AutoYes { .. }
+        | Action::BeginTyping
         | Action::SetLoop { .. }
         | Action::Snapshot
         | Action::Compact

@@ -204,6 +204,8 @@ fn keys_to(action: &Action) -> &'static str {
         Action::Snapshot => "b",
         Action::Compact => "C",
         Action::LimitIdle { .. } => "t 5 enter",
+        // Nobody asks for it: a face whose keys go past the daemon tells it.
+        Action::BeginTyping => "",
         Action::SetLoop { .. } => ": iterations space at space most enter 7 enter",
         Action::Restore { .. } => "o enter y",
     }

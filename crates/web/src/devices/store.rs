@@ -1,7 +1,7 @@
 //! The file of the devices: only ours to read, changed as a whole, by one process at a time.
 
 use super::{Book, Refused};
-use rustix::fs::{FlockOperation, Mode, OFlags, flock, fstat, open, stat};
+use rustix::fs::{FileType, FlockOperation, Mode, OFlags, flock, fstat, lstat, open, stat};
 use rustix::io::Errno;
 use rustix::process::geteuid;
 use std::fs::File;
@@ -64,7 +64,10 @@ impl Store {
     /// Everything that is kept; nothing where there is no file.
     pub(crate) fn read(&self) -> Result<Book, StoreFault> {
         match self.open(OFlags::RDONLY) {
-            Ok(file) => self.parse(file),
+            Ok(file) => {
+                self.check_folder()?;
+                self.parse(file)
+            }
             Err(Errno::NOENT) => Ok(Book::default()),
             Err(fault) => Err(self.fault(fault)),
         }
@@ -75,6 +78,7 @@ impl Store {
         &self,
         change: impl FnOnce(&mut Book) -> Result<T, Refused>,
     ) -> Result<T, StoreFault> {
+        std::fs::DirBuilder::new().recursive(true).create(&self.folder).ok();
         self.check_folder()?;
         let _turn = self.turn()?;
         let mut book = self.read()?;
@@ -109,7 +113,7 @@ impl Store {
 
     fn parse(&self, file: File) -> Result<Book, StoreFault> {
         let found = fstat(&file).map_err(|fault| self.fault(fault))?;
-        let regular = rustix::fs::FileType::from_raw_mode(found.st_mode).is_file();
+        let regular = FileType::from_raw_mode(found.st_mode).is_file();
         let open_to_others = found.st_mode & 0o077 != 0;
         if !regular || open_to_others || found.st_uid != geteuid().as_raw() {
             return Err(StoreFault::NotOurs(self.path().display().to_string()));
@@ -125,11 +129,12 @@ impl Store {
         })
     }
 
-    /// A folder that others can write to could have any file put in it.
+    /// A folder that others can write to could have any file put in it, and a link leads wherever who made
+    /// it likes. The daemon uses neither.
     fn check_folder(&self) -> Result<(), StoreFault> {
-        std::fs::DirBuilder::new().recursive(true).create(&self.folder).ok();
-        let found = stat(&self.folder).map_err(|fault| self.fault(fault))?;
-        if found.st_uid != geteuid().as_raw() || found.st_mode & 0o022 != 0 {
+        let found = lstat(&self.folder).map_err(|fault| self.fault(fault))?;
+        let is_folder = FileType::from_raw_mode(found.st_mode).is_dir();
+        if !is_folder || found.st_uid != geteuid().as_raw() || found.st_mode & 0o022 != 0 {
             return Err(StoreFault::NotOurs(self.folder.display().to_string()));
         }
         Ok(())

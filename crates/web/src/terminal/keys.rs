@@ -1,6 +1,9 @@
-//! What a page types, as the bytes that a terminal would send for it.
+//! What a page types, as the bytes that a terminal would send for it, and who it is that types.
 
+use crate::Told;
+use glis_client::{Connector, Fault, Quiet};
 use glis_screen::Wants;
+use glis_wire::client::{Action, Request};
 use serde::Deserialize;
 
 /// Something typed.
@@ -15,6 +18,31 @@ pub(super) enum Typed {
     Ctrl(char),
     /// What was pasted: a program that wants to is told where it begins and ends.
     Paste(String),
+}
+
+/// Who types on a connection. Keys go to the holder, past the daemon, and can press whatever an agent
+/// asks: the daemon is told before the first of them, and writes it down.
+pub(super) struct Typist {
+    pub(super) explain: fn(Fault) -> Told,
+    /// Once a connection: an event for each key would be a log of keys.
+    pub(super) told: bool,
+}
+
+impl Typist {
+    /// Tells the daemon, unless it knows. Why it does not have it, otherwise.
+    pub(super) fn announce(&mut self, connector: &Connector, name: &str) -> Result<(), String> {
+        if self.told {
+            return Ok(());
+        }
+        let request = Request::Act { session: name.to_owned(), action: Action::BeginTyping };
+        let announced = connector.connect(&mut Quiet).and_then(|mut client| client.call(request));
+        announced.map_err(|fault| {
+            let why = (self.explain)(fault).message;
+            format!("the key was not sent, since the daemon could not be told of it: {why}")
+        })?;
+        self.told = true;
+        Ok(())
+    }
 }
 
 impl Typed {
