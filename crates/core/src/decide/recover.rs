@@ -50,7 +50,11 @@ pub(super) fn observed(draft: &mut Draft<'_>, world: World) {
     match draft.session.phase.clone() {
         // Its holder keeps it stopped; what was kept may have ended meanwhile.
         Phase::Rest(_) if draft.session.is_frozen() => match world {
-            World::Alive { untouched, .. } => settle_live(draft, untouched),
+            World::Alive { untouched, .. } => {
+                settle_live(draft, untouched);
+                // What was asked before it was stopped in place may have been left to the rules since.
+                judge::judge(draft, |_| true);
+            }
             World::Ended { .. } | World::Gone { .. } => gone(draft, world),
         },
         Phase::Rest(_) => {}

@@ -226,8 +226,8 @@ impl Site {
         }
         self.frost = Some(op);
         let agent = self.agents.iter_mut().find(|agent| agent.generation == generation)?;
-        // Whoever was told to end is not kept.
-        let fails = fails || agent.ordered;
+        // Whoever was told to end is not kept; what stands still already cannot fail to be stopped.
+        let fails = fails && !(freezes && agent.frozen) || agent.ordered;
         if !fails {
             self.endings += usize::from(freezes && !agent.frozen);
             agent.frozen = freezes;

@@ -236,3 +236,16 @@ fn a_worktree_is_not_taken_from_under_a_kept_process() {
         "pause and clear => pause began, safe state reached | do capture terminal | pending";
     told(&[AT_PROMPT, FROZEN, "stop\nended\nkept", clears]).unwrap();
 }
+
+/// The rules were asked, and the daemon died before they said anything: the next one asks them again.
+#[test]
+fn what_was_left_to_the_rules_while_it_stood_still_is_judged_after_a_crash() {
+    told(&[
+        "new\nmade\nchecked\nstarted\nscreen go on?",
+        FROZEN,
+        "auto-yes on => auto yes set | do limit the rules, judge screen-1-8
+        crash
+        found alive => do limit the rules, judge screen-1-8",
+    ])
+    .unwrap();
+}
