@@ -43,8 +43,8 @@ impl Bot {
         // A press that is seen again after a crash finds the question gone, by its own answer: the key tells.
         let known = self.store().look().meta(&answered_by(asked.update))?.is_some();
         if !open && !known {
-            self.reply(asked, "That question is not asked any more.")?;
-            return self.show_asks(&shown);
+            // Its card is taken back by the event that tells who has answered: here that is not known.
+            return self.reply(asked, "That question is not asked any more.");
         }
         self.change(|change| change.set_meta(&answered_by(asked.update), ""))?;
         match self.desk.call(&asked.caller, call) {
