@@ -135,7 +135,9 @@ fn a_daemon_that_is_gone_for_good_is_told_by_the_exit_status() -> Outcome {
     tmux.line("one", "clear; glis attach x; echo left with $?")?;
     tmux.until("one", |_| house.show("x").is_ok_and(|shown| shown["attached"] == 1))?;
     house.kill_daemon()?;
+    // Neither the file nor what is kept of it can be read: no daemon begins.
     house.configure("nonsense")?;
+    std::fs::write(house.home().join("backup/config.toml"), "nonsense")?;
     crate::support::house::kill_and_wait(crate::support::wreck::pid_of(&shown)?)?;
     tmux.sees("one", "left with 8").map(drop)?;
     house.configure("")
