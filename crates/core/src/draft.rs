@@ -300,9 +300,15 @@ impl<'h> Draft<'h> {
 
     /// A fresh operation; the caller is told how it ends.
     pub(crate) fn new_op(&mut self) -> OpId {
+        let op = self.unpromised_op();
+        self.reply(Reply::Pending(op));
+        op
+    }
+
+    /// The same for what nobody has asked for, and nobody waits for.
+    pub(crate) fn unpromised_op(&mut self) -> OpId {
         let op = self.next_op;
         self.next_op = OpId(op.0 + 1);
-        self.reply(Reply::Pending(op));
         op
     }
 

@@ -133,7 +133,7 @@ fn a_house_goes_on_from_any_beginning_of_its_log() {
 #[test]
 fn a_house_takes_over_what_lives_beyond_the_end_of_its_log() {
     let mut adopted = 0;
-    for seed in 0..200 {
+    for seed in 0..400 {
         let mut play = Play::new(seed, None);
         play.run(STEPS).unwrap();
         for kept in &play.daemon.ends {

@@ -65,6 +65,7 @@ pub(super) fn observed(draft: &mut Draft<'_>, world: World) {
                 draft.effect(Effect::StopProcess { generation, urgency: Urgency::Kill });
             }
             World::Alive { untouched, .. } => {
+                let_go_on(draft);
                 settle_live(draft, untouched);
                 // What the rules had not said by then, they are asked again.
                 judge::judge(draft, |_| true);
@@ -118,9 +119,19 @@ fn starting(draft: &mut Draft<'_>, begun: &Start, world: World) {
 /// delivered since, so nothing of it is repeated: a person decides, or the agent's own words do.
 fn adopt(draft: &mut Draft<'_>, generation: u32, process: Process, began_at: u64) {
     draft.event(Event::ProcessAdopted { generation, process, began_at });
+    let_go_on(draft);
     // How many iterations there were is lost: whether there is another one is for a person to say.
     looping::stop(draft);
     doubt_queue(draft);
+}
+
+/// A pause that the log has lost may have stopped in place what is said to run, and nothing else would let
+/// it go on.
+fn let_go_on(draft: &mut Draft<'_>) {
+    if draft.session.spec.keep_process {
+        let op = draft.unpromised_op();
+        keep::thaw_again(draft, op);
+    }
 }
 
 /// A process has ended that may not be on record.
@@ -143,6 +154,7 @@ fn started_or_not(draft: &mut Draft<'_>, op: OpId, cause: StartCause, world: Wor
     match world {
         World::Alive { generation, process, began_at, .. } => {
             start::process_started(draft, op, generation, process, began_at);
+            let_go_on(draft);
         }
         World::Ended { .. } => gone(draft, world),
         // Nothing was started, so nothing was said: a task of a plan begins again by itself, in the

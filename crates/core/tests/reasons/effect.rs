@@ -56,11 +56,14 @@ pub(crate) fn has_reason(session: &Session, effect: &Effect) -> bool {
         Effect::Freeze { generation, .. } => {
             step == Some(PauseStep::Freezing) && *generation == session.generation
         }
-        // What could not be stopped goes on, too.
+        // What could not be stopped goes on, too, and so does what a lost pause has stopped, also where
+        // a shut gate begins the next one.
         Effect::Thaw { generation, .. } => {
             let thaws = matches!(&session.phase, Phase::Starting(start)
                 if start.step == StartStep::Thaw);
-            (thaws || session.phase == Phase::Live) && *generation == session.generation
+            let runs = session.phase == Phase::Live
+                || matches!(step, Some(PauseStep::Boundary | PauseStep::Capturing));
+            (thaws || runs) && *generation == session.generation
         }
         Effect::PutAside { op }
         | Effect::RestoreWorktree { op, .. }

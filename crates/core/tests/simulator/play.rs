@@ -78,8 +78,7 @@ impl Play {
         }
         for site in rest.world.sites.values_mut() {
             // Their reasons were lost with the log; what was handed over must not be again.
-            site.interrupts = 0;
-            site.answers.clear();
+            site.forget_orders();
         }
         rest.daemon.rules.remember(&log);
         rest.daemon.log = log;

@@ -65,6 +65,13 @@ pub(crate) struct Site {
 }
 
 impl Site {
+    /// A daemon whose log has lost its end knows nothing of what it had ordered.
+    pub(crate) fn forget_orders(&mut self) {
+        self.interrupts = 0;
+        self.answers.clear();
+        self.frost = None;
+    }
+
     /// What is there beside the agent.
     pub(crate) fn leftovers(&self) -> Leftovers {
         let one = Companion { pid: 9, command: "make".to_owned(), ..Companion::default() };

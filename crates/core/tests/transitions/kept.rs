@@ -249,3 +249,10 @@ fn what_was_left_to_the_rules_while_it_stood_still_is_judged_after_a_crash() {
     ])
     .unwrap();
 }
+
+/// The log has lost its pause with its start: what was stopped in place for that goes on.
+#[test]
+fn one_that_the_log_has_lost_is_let_go_on() {
+    told(&[AT_PROMPT, "crash\nfound later => process adopted | do thaw\nthawed => nothing"])
+        .unwrap();
+}
