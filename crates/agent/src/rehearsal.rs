@@ -305,6 +305,7 @@ fn beside(kind: AskKind, text: &str) -> Option<serde_json::Value> {
     let question = json!({"question": first, "options": options});
     (!options.is_empty()).then(|| json!({"questions": [question]}))
 }
+
 impl Dialect for Rehearsing {
     fn hear(&mut self, offset: u64, bytes: &[u8]) -> Vec<Heard> {
         match self.mode {

@@ -57,8 +57,15 @@ pub fn text_of(path: &Path) -> Result<String, Unread> {
 impl Config {
     /// Reads the file; a missing one means that everything is as usual.
     pub fn read(path: &Path) -> Result<Self, Unread> {
+        Self::read_with_text(path).map(|(config, _)| config)
+    }
+
+    /// The same, with the text that it was read from.
+    pub fn read_with_text(path: &Path) -> Result<(Self, String), Unread> {
         let text = text_of(path)?;
-        Self::parse(&text).map_err(|faults| Unread::Faulty(path.to_owned(), faults))
+        let config = Self::parse(&text);
+        let config = config.map_err(|faults| Unread::Faulty(path.to_owned(), faults))?;
+        Ok((config, text))
     }
 
     /// Reads a text, or tells everything that is wrong with it.

@@ -209,7 +209,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let home = Home::under(folder.path());
         std::fs::write(home.config_file(), "[pause]\nforce_secs = 0\n").unwrap();
-        let settings = Settings::read(home.config_file()).unwrap();
+        let settings = Settings::open(home.config_file(), folder.path().join("backup")).unwrap();
         let strikes = Strikes::open(folder.path(), |_| Ok(()));
         let (pools, time) = (Pools::default(), Time::default());
         let jobs = Jobs::new(mailbox, Arc::new(settings), strikes, pools, time);

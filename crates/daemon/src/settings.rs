@@ -1,7 +1,7 @@
 //! The configuration that counts: read again when its file has changed.
 
 use glis_approve::Judge;
-use glis_config::{Config, Unread, text_of};
+use glis_config::Config;
 use glis_record::durable;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub(crate) struct Settings {
     path: PathBuf,
     /// Where a copy of the last file without a fault is kept, for a daemon that begins beside one with.
-    copy: Option<Copy>,
+    copy: Copy,
     held: Mutex<Held>,
 }
 
@@ -57,15 +57,7 @@ impl Settings {
         };
         let Good { config, judge, .. } = good;
         let held = Mutex::new(Held { mark, config, judge, fault });
-        Ok(Self { path, copy: Some(copy), held })
-    }
-
-    /// The same without a copy.
-    #[cfg(test)]
-    pub(crate) fn read(path: PathBuf) -> Result<Self, String> {
-        let (mark, Good { config, judge, .. }) = (mark(&path), read(&path)?);
-        let held = Mutex::new(Held { mark, config, judge, fault: None });
-        Ok(Self { path, copy: None, held })
+        Ok(Self { path, copy, held })
     }
 
     /// What counts.
@@ -96,8 +88,8 @@ impl Settings {
             return;
         }
         let read = read(&self.path);
-        if let (Ok(good), Some(copy)) = (&read, &self.copy) {
-            copy.keep(&good.text);
+        if let Ok(good) = &read {
+            self.copy.keep(&good.text);
         }
         let mut held = self.held();
         held.mark = mark;
@@ -147,9 +139,7 @@ struct Good {
 }
 
 fn read(path: &Path) -> Result<Good, String> {
-    let text = text_of(path).map_err(|unread| unread.to_string())?;
-    let faulty = |faults| Unread::Faulty(path.to_owned(), faults).to_string();
-    let config = Config::parse(&text).map_err(faulty)?;
+    let (config, text) = Config::read_with_text(path).map_err(|unread| unread.to_string())?;
     let judge = Arc::new(config.auto_yes.judge()?);
     Ok(Good { text, config: Arc::new(config), judge })
 }
@@ -162,7 +152,7 @@ mod tests {
     fn a_changed_file_counts_and_a_broken_one_does_not() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("config.toml");
-        let settings = Settings::read(path.clone()).unwrap();
+        let settings = Settings::open(path.clone(), dir.path().join("backup")).unwrap();
         assert_eq!(settings.now().default_agent, None);
         let agent = |name: &str| {
             std::fs::write(&path, format!("default_agent = \"{name}\"\n")).unwrap();
@@ -217,7 +207,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("config.toml");
         std::fs::write(&path, documented).unwrap();
-        let settings = Settings::read(path.clone()).unwrap();
+        let settings = Settings::open(path.clone(), dir.path().join("backup")).unwrap();
         let (config, judge) = (settings.now(), settings.judge());
         let groups: Vec<_> = documented.lines().filter(|line| line.starts_with('[')).collect();
         assert!(groups.len() > 20, "{groups:?}");

@@ -70,7 +70,8 @@ impl Bench {
         std::fs::write(repo.join("a.txt"), "one\n").unwrap();
         git::run(&repo, &["add", "."]).unwrap();
         git::run(&repo, &["commit", "--quiet", "--message", "one"]).unwrap();
-        let settings = Arc::new(Settings::read(home.config_file()).unwrap());
+        let settings = Settings::open(home.config_file(), crate::copies::folder(&home.state));
+        let settings = Arc::new(settings.unwrap());
         let environments = Arc::new(Environments::new(home.clone()));
         let (mailbox, inbox) = Mailbox::new("a log");
         let (tell, told) = mpsc::channel(64);

@@ -135,7 +135,8 @@ mod tests {
     /// Timers by a configuration of nothing, and what they tell.
     fn timers() -> (Timers, mpsc::Receiver<Mail>, tempfile::TempDir) {
         let folder = tempfile::tempdir().unwrap();
-        let settings = Settings::read(folder.path().join("config.toml")).unwrap();
+        let [file, copies] = ["config.toml", "backup"].map(|name| folder.path().join(name));
+        let settings = Settings::open(file, copies).unwrap();
         let (mailbox, inbox) = Mailbox::new("a log");
         (Timers::new(mailbox, Arc::new(settings)), inbox, folder)
     }

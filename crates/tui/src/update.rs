@@ -192,6 +192,18 @@ fn done(model: &mut Model, message: String) {
     model.notice = Some(Notice { told, kind: Kind::Done, until });
 }
 
+/// The repository that one is in, else that of the session in hand. Where there is none, it is said what to
+/// do.
+fn repository(model: &mut Model, hint: &str) -> Option<String> {
+    let of_session = model.session().map(|session| session.repo_root.clone());
+    let found = model.here.clone().or(of_session);
+    if found.is_none() {
+        let message = "this folder is in no git repository".to_owned();
+        wrong(model, Told { message, hint: Some(hint.to_owned()) });
+    }
+    found
+}
+
 /// Says what went wrong, and the next step.
 fn wrong(model: &mut Model, told: Told) {
     let until = model.now.ms + WRONG_MS;

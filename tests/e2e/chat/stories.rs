@@ -10,6 +10,12 @@ use std::time::{Duration, Instant};
 /// From well before the time is over to well after the process is gone.
 const MOMENTS_MS: [u64; 6] = [0, 2, 8, 30, 90, 250];
 
+/// The names of all that has happened to the session.
+fn events(bot: &BotHouse) -> Outcome<Vec<String>> {
+    let shown = bot.house.show("blue")?;
+    bot.house.events(shown["id"].as_str().ok_or("no id")?)
+}
+
 /// An idle session is there, or woken.
 fn is_awake(bot: &BotHouse) -> Outcome {
     let mut woken = 0;
@@ -56,8 +62,7 @@ fn a_message_at_the_end_of_an_idle_time_is_worked_off_once() -> Outcome {
     let heard = std::fs::read_to_string(bot.house.file("blue", "heard.txt")?)?;
     let wanted: Vec<String> = (1..=number).map(|number| format!("message-{number}")).collect();
     assert_eq!(heard.trim_end(), format!("begun\n{}", wanted.join("\n")), "each once, in order");
-    let id = bot.house.show("blue")?["id"].as_str().ok_or("no id")?.to_owned();
-    let events = bot.house.events(&id)?;
+    let events = events(&bot)?;
     for unwanted in ["interrupted", "failed", "message_doubted"] {
         assert!(!events.iter().any(|event| event == unwanted), "{unwanted}: {events:?}");
     }
@@ -164,8 +169,7 @@ fn a_question_answered_from_two_sides_at_once_is_answered_once() -> Outcome {
         assert!(fate.contains("Allowed once, by chat") ^ fate.contains("Denied, by cli"), "{fate}");
         bot.house.until("blue", "idle")?;
     }
-    let id = bot.house.show("blue")?["id"].as_str().ok_or("no id")?.to_owned();
-    let events = bot.house.events(&id)?;
+    let events = events(&bot)?;
     assert_eq!(events.iter().filter(|event| *event == "answer_began").count(), 4);
     eventually("every press is answered", || bot.api.acks().len() == 4)
 }
@@ -179,8 +183,7 @@ fn a_repeated_update_is_acted_on_once() -> Outcome {
     bot.hear("once.")?;
     bot.api.say_again(update, ME, "say once.");
     bot.ask("say twice.", "twice.")?;
-    let id = bot.house.show("blue")?["id"].as_str().ok_or("no id")?.to_owned();
-    let queued = bot.house.events(&id)?;
+    let queued = events(&bot)?;
     assert_eq!(queued.iter().filter(|event| *event == "message_queued").count(), 2);
     Ok(())
 }

@@ -50,11 +50,7 @@ pub(super) fn observed(draft: &mut Draft<'_>, world: World) {
     match draft.session.phase.clone() {
         // Its holder keeps it stopped; what was kept may have ended meanwhile.
         Phase::Rest(_) if draft.session.is_frozen() => match world {
-            World::Alive { untouched, .. } => {
-                settle_live(draft, untouched);
-                // What was asked before it was stopped in place may have been left to the rules since.
-                judge::judge(draft, |_| true);
-            }
+            World::Alive { untouched, .. } => settle_live(draft, untouched),
             World::Ended { .. } | World::Gone { .. } => gone(draft, world),
         },
         Phase::Rest(_) => {}
@@ -67,8 +63,6 @@ pub(super) fn observed(draft: &mut Draft<'_>, world: World) {
             World::Alive { untouched, .. } => {
                 let_go_on(draft);
                 settle_live(draft, untouched);
-                // What the rules had not said by then, they are asked again.
-                judge::judge(draft, |_| true);
             }
             World::Ended { .. } | World::Gone { .. } => gone(draft, world),
         },
@@ -202,6 +196,8 @@ fn settle_live(draft: &mut Draft<'_>, untouched: bool) {
     for ask in answering {
         draft.event(Event::AnswerFailed { ask, why: Why::AnswerCutShort });
     }
+    // What the rules had not said by then, they are asked again.
+    judge::judge(draft, |_| true);
 }
 
 fn gone(draft: &mut Draft<'_>, world: World) {
@@ -233,7 +229,6 @@ fn pausing(draft: &mut Draft<'_>, op: OpId, step: PauseStep, world: World) {
     }
     if lives {
         settle_live(draft, untouched);
-        judge::judge(draft, |_| true);
     }
     match step {
         PauseStep::Boundary if pauses_from_rest(draft) => pause::go_on_from_rest(draft, op),

@@ -14,7 +14,7 @@ fn a_verdict_is_that_of_the_rules_as_they_are_when_it_is_told() {
         std::fs::write(&file, format!("[auto_yes]\nreject_patterns = [{pattern:?}]\n")).unwrap();
     };
     reject("nothing");
-    let settings = Settings::read(file.clone()).unwrap();
+    let settings = Settings::open(file.clone(), dir.path().join("backup")).unwrap();
     let rounds = Cell::new(0);
     let judge_while = |change: &dyn Fn(usize)| {
         rounds.set(0);

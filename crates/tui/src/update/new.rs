@@ -1,14 +1,13 @@
 //! The box for a new session or a loop: what is typed there is begun, or kept for later.
 
 use super::acts::{call, refuses};
-use super::wrong;
-use super::{drafts, plan};
+use super::{drafts, plan, repository};
 use crate::chord::{Chord, Code};
 use crate::command::Command;
 use crate::deed::new_session;
 use crate::editor::Editor;
 use crate::keymap::{leaves_box, submits};
-use crate::message::{Effect, Told};
+use crate::message::Effect;
 use crate::model::{Field, Mode, Model, NEW_DRAFT, NewBox, Repeat, UnderWay};
 
 /// Opens the box for a plan, or for a new session, with what was typed into it and not begun.
@@ -19,23 +18,13 @@ pub(super) fn open(model: &mut Model, command: Command, effects: &mut Vec<Effect
     if refuses(model) {
         return;
     }
-    let of_session = model.session().map(|session| session.repo_root.clone());
-    match model.here.clone().or(of_session) {
-        Some(repo) => {
-            let prompt = model.drafts.get(NEW_DRAFT).cloned().unwrap_or_default();
-            let repeat = if command == Command::NewLoop { Repeat::Loop } else { Repeat::Once };
-            let form = NewBox::of(repo, prompt, repeat);
-            model.notice = None;
-            model.mode = Mode::New(Box::new(form));
-        }
-        None => wrong(
-            model,
-            Told {
-                message: "this folder is in no git repository".to_owned(),
-                hint: Some("start glis inside one, or `glis new --repo DIR`".to_owned()),
-            },
-        ),
-    }
+    let hint = "start glis inside one, or `glis new --repo DIR`";
+    let Some(repo) = repository(model, hint) else { return };
+    let prompt = model.drafts.get(NEW_DRAFT).cloned().unwrap_or_default();
+    let repeat = if command == Command::NewLoop { Repeat::Loop } else { Repeat::Once };
+    let form = NewBox::of(repo, prompt, repeat);
+    model.notice = None;
+    model.mode = Mode::New(Box::new(form));
 }
 
 /// Takes a key in the box.

@@ -1,7 +1,7 @@
 //! The box that a plan is executed from: read when it is opened, and again for another file.
 
 use super::acts::{call, refuses};
-use super::wrong;
+use super::repository;
 use crate::chord::{Chord, Code};
 use crate::keymap::{leaves_box, submits};
 use crate::message::{Effect, PlanFound, Told};
@@ -9,22 +9,12 @@ use crate::model::{Mode, Model, PlanBox, PlanField, Reading, UnderWay};
 
 /// Opens it for the repository that one is in, else that of the session in hand.
 pub(super) fn open(model: &mut Model, effects: &mut Vec<Effect>) {
-    let of_session = model.session().map(|session| session.repo_root.clone());
-    match model.here.clone().or(of_session) {
-        Some(repo) => {
-            model.notice = None;
-            let mut form = Box::new(PlanBox::of(repo));
-            read(&mut form, effects);
-            model.mode = Mode::Plan(form);
-        }
-        None => wrong(
-            model,
-            Told {
-                message: "this folder is in no git repository".to_owned(),
-                hint: Some("start glis inside one: a plan belongs to it".to_owned()),
-            },
-        ),
-    }
+    let hint = "start glis inside one: a plan belongs to it";
+    let Some(repo) = repository(model, hint) else { return };
+    model.notice = None;
+    let mut form = Box::new(PlanBox::of(repo));
+    read(&mut form, effects);
+    model.mode = Mode::Plan(form);
 }
 
 fn read(form: &mut PlanBox, effects: &mut Vec<Effect>) {

@@ -7,6 +7,39 @@ use ratatui_core::layout::Rect;
 /// As wide as a text that is typed is pleasant to read.
 pub(super) const BOX_COLUMNS: u16 = 76;
 
+/// What a field of a box has in it.
+pub(super) enum Value<'v> {
+    /// A text, and what counts while there is none.
+    Text(&'v Editor, &'v str),
+    /// What is chosen.
+    Choice(&'v str),
+}
+
+/// Draws what a field has in it. Returns the place of the cursor.
+pub(super) fn value(
+    pen: &mut Pen<'_>,
+    place: Rect,
+    in_hand: bool,
+    value: &Value<'_>,
+) -> Option<(u16, u16)> {
+    let theme = pen.theme;
+    match value {
+        Value::Choice(choice) => {
+            let text = if in_hand { format!("‹ {choice} ›") } else { (*choice).to_owned() };
+            pen.put(place.x, place.y, place.width, &text, theme.text());
+            None
+        }
+        Value::Text(editor, usual) => {
+            if editor.text().is_empty() && width(usual) < place.width {
+                // Beside the cursor, so that it is not taken for what was typed.
+                let x = place.x + u16::from(in_hand);
+                pen.put(x, place.y, place.width, usual, theme.faint());
+            }
+            edit(pen, place, editor)
+        }
+    }
+}
+
 /// The part of a text around its cursor.
 pub(super) fn edit(pen: &mut Pen<'_>, area: Rect, editor: &Editor) -> Option<(u16, u16)> {
     let style = pen.theme.text();

@@ -1,8 +1,8 @@
 //! The box for a new session, or a loop.
 
-use super::field::{BOX_COLUMNS, edit};
+use super::field::{self, BOX_COLUMNS, Value};
 use super::layout::middle;
-use super::pen::{Pen, width};
+use super::pen::Pen;
 use crate::model::{Field, Model, NewBox, Repeat};
 use glis_client::labels::Tone;
 use ratatui_core::layout::Rect;
@@ -55,7 +55,7 @@ pub(super) fn draw(
         let height = height.min(bottom - y);
         let place =
             Rect { x: inner.x + WORDS, y, width: inner.width.saturating_sub(WORDS), height };
-        let found = value(model, pen, place, (form, field));
+        let found = value(pen, place, (form, field));
         cursor = if in_hand { found } else { cursor };
         y += height;
     }
@@ -89,28 +89,11 @@ fn hidden(form: &NewBox, fields: &[Field], prompt: u16, rows: u16) -> usize {
 }
 
 /// The text of a field or what is chosen in it.
-fn value(
-    model: &Model,
-    pen: &mut Pen<'_>,
-    place: Rect,
-    (form, field): (&NewBox, Field),
-) -> Option<(u16, u16)> {
-    let theme = model.theme;
-    let in_hand = form.field == field;
-    let Some(editor) = form.text(field) else {
-        let choice = form.choice(field);
-        let text = if in_hand { format!("‹ {choice} ›") } else { choice.to_owned() };
-        pen.put(place.x, place.y, place.width, &text, theme.text());
-        return None;
+fn value(pen: &mut Pen<'_>, place: Rect, (form, field): (&NewBox, Field)) -> Option<(u16, u16)> {
+    let proposed = (field == Field::Name).then(|| form.proposed()).flatten();
+    let value = match form.text(field) {
+        Some(editor) => Value::Text(editor, proposed.as_deref().unwrap_or(field.usual())),
+        None => Value::Choice(form.choice(field)),
     };
-    if editor.text().is_empty() {
-        let proposed = (field == Field::Name).then(|| form.proposed()).flatten();
-        let usual = proposed.as_deref().unwrap_or(field.usual());
-        // Beside the cursor, so that it is not taken for what was typed.
-        let x = place.x + u16::from(in_hand);
-        if width(usual) < place.width {
-            pen.put(x, place.y, place.width, usual, theme.faint());
-        }
-    }
-    edit(pen, place, editor)
+    field::value(pen, place, form.field == field, &value)
 }

@@ -1,8 +1,8 @@
 //! The box that a plan is executed from: how it is to go, and its tasks.
 
-use super::field::{BOX_COLUMNS, edit};
+use super::field::{self, BOX_COLUMNS, Value};
 use super::layout::middle;
-use super::pen::{Pen, width, wrapped};
+use super::pen::{Pen, wrapped};
 use crate::message::PlanFound;
 use crate::model::{Model, PlanBox, PlanField, Reading};
 use glis_client::labels::{Tone, task_mark};
@@ -35,8 +35,7 @@ pub(super) fn draw(
         let style = if in_hand { theme.accent() } else { theme.faint() };
         pen.put(inner.x, y, WORDS, field.word(), style);
         let width = inner.width.saturating_sub(WORDS);
-        let found =
-            value(model, pen, Rect { x: inner.x + WORDS, y, width, height: 1 }, (form, field));
+        let found = value(pen, Rect { x: inner.x + WORDS, y, width, height: 1 }, (form, field));
         cursor = if in_hand { found } else { cursor };
     }
     let top = inner.y + fields + 1;
@@ -58,27 +57,17 @@ pub(super) fn draw(
 }
 
 fn value(
-    model: &Model,
     pen: &mut Pen<'_>,
     place: Rect,
     (form, field): (&PlanBox, PlanField),
 ) -> Option<(u16, u16)> {
-    let theme = model.theme;
-    let in_hand = form.field == field;
-    let (editor, usual) = match field {
-        PlanField::Jobs => (&form.jobs, "1, or as it is executed already"),
-        PlanField::File => (&form.file, "the repository's own, .glis/plan.toml"),
-        PlanField::Only | PlanField::Review => {
-            let shown = form.shown(field);
-            let text = if in_hand { format!("‹ {shown} ›") } else { shown };
-            pen.put(place.x, place.y, place.width, &text, theme.text());
-            return None;
-        }
+    let chosen = form.shown(field);
+    let value = match field {
+        PlanField::Jobs => Value::Text(&form.jobs, "1, or as it is executed already"),
+        PlanField::File => Value::Text(&form.file, "the repository's own, .glis/plan.toml"),
+        PlanField::Only | PlanField::Review => Value::Choice(&chosen),
     };
-    if editor.text().is_empty() && width(usual) < place.width {
-        pen.put(place.x + u16::from(in_hand), place.y, place.width, usual, theme.faint());
-    }
-    edit(pen, place, editor)
+    field::value(pen, place, form.field == field, &value)
 }
 
 /// Its tasks, or why there are none.
