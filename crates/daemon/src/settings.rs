@@ -47,6 +47,7 @@ impl Settings {
         let mark = mark(&path);
         let (good, fault) = match read(&path) {
             Ok(good) => {
+                copy.begin();
                 copy.keep(&good.text);
                 (good, None)
             }
@@ -112,22 +113,30 @@ impl Settings {
 }
 
 impl Copy {
-    /// Keeps this text. That it cannot be kept is no reason to keep anybody waiting.
+    /// Makes the folder, once: where it is gone later, so is the home, and nothing is to be made there.
+    fn begin(&self) {
+        told(durable::private_folder(&self.0));
+    }
+
+    /// Keeps this text.
     fn keep(&self, text: &str) {
         if std::fs::read_to_string(self.0.join(COPY)).is_ok_and(|kept| kept == text) {
             return;
         }
-        let kept = durable::private_folder(&self.0)
-            .and_then(|()| durable::replace(&self.0, COPY, text.as_bytes()));
-        if let Err(fault) = kept {
-            crate::diary(&format!("no copy of the configuration is kept: {fault}"));
-        }
+        told(durable::replace(&self.0, COPY, text.as_bytes()));
     }
 
     /// What was kept last, if anything was.
     fn read(&self) -> Option<Good> {
         let path = self.0.join(COPY);
         path.exists().then(|| read(&path).ok())?
+    }
+}
+
+/// That no copy can be kept is no reason to keep anybody waiting.
+fn told(kept: std::io::Result<()>) {
+    if let Err(fault) = kept {
+        crate::diary(&format!("no copy of the configuration is kept: {fault}"));
     }
 }
 
@@ -198,6 +207,23 @@ mod tests {
         second.look();
         std::fs::write(&path, "default_agent = 3\n").unwrap();
         assert_eq!(agent(&open().unwrap()), None);
+    }
+
+    /// A home that was moved away takes its configuration along. Nothing is made where it was: a
+    /// person who moves it back must not find something in its place.
+    #[test]
+    fn nothing_is_kept_where_the_home_has_gone() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = dir.path().join("home");
+        std::fs::create_dir(&home).unwrap();
+        let path = home.join("config.toml");
+        std::fs::write(&path, "default_agent = \"one\"\n").unwrap();
+        let settings = Settings::open(path, home.join("backup")).unwrap();
+        std::fs::rename(&home, dir.path().join("gone")).unwrap();
+        settings.look();
+        assert!(!home.exists());
+        let kept = std::fs::read_to_string(dir.path().join("gone/backup").join(COPY)).unwrap();
+        assert_eq!(kept, "default_agent = \"one\"\n");
     }
 
     /// Whichever group the fault is in, nothing else of the file counts, and nothing of the rules.
