@@ -1,10 +1,11 @@
 //! One program, several roles: what is typed decides which.
 
 use glis_cli::complaint::{Complaint, Kind};
-use glis_cli::{Next, Web};
+use glis_cli::{Next, Web, WebFront};
 use glis_daemon::{DaemonFault, Own};
 use glis_prove::Voice;
 use glis_tui::Told;
+use glis_web::{Front, Pair};
 use glis_wire::build::Build;
 use glis_wire::call::{Face, Scope};
 use serde_json::json;
@@ -99,8 +100,15 @@ fn web(json: bool, wanted: Web) -> u8 {
         Err(complaint) => return glis_cli::tell(json, Err(complaint)),
     };
     let said = match wanted {
-        Web::Serve { listen, public_host } => {
-            let place = glis_web::Place { listen, public_host };
+        Web::Serve { listen, front } => {
+            let front = match front {
+                WebFront::Plain => Front::Plain,
+                WebFront::Proxy { name } => Front::Proxy { name },
+                WebFront::Tls { certificate, key, name } => {
+                    Front::Tls { pair: Pair { certificate, key }, name }
+                }
+            };
+            let place = glis_web::Place { listen, front };
             return match serve(json, &place) {
                 Ok(()) => 0,
                 Err(complaint) => glis_cli::tell(json, Err(complaint)),

@@ -210,6 +210,7 @@ mod web {
     mod events;
     mod guard;
     mod past;
+    mod tls;
     mod unsteady;
 }
 

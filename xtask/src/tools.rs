@@ -19,6 +19,7 @@ const WANTED: &[(&str, &str)] = &[
     ("zsh", "zsh"),
     ("busybox", "busybox"),
     ("mksh", "mksh"),
+    ("openssl", "openssl"),
     (BROWSER, "chromium-headless-shell"),
     ("node", "nodejs"),
 ];

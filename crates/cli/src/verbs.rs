@@ -47,7 +47,7 @@ use serde::Serialize;
 use serde_json::json;
 use std::io::{self, Write as _};
 use std::time::Duration;
-pub use web::{Web, tell};
+pub use web::{Web, WebFront, tell};
 
 /// What is left to do for the caller: other roles of the same program.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -7,10 +7,15 @@ use axum::http::header::{AUTHORIZATION, COOKIE, HOST, ORIGIN};
 use axum::http::request::Parts;
 use axum::http::{HeaderName, Method};
 use glis_wire::call::Scope;
+use std::net::SocketAddr;
 
 /// Set by our page and by scripts, and by no form, link or picture of another page.
 const OURS: HeaderName = HeaderName::from_static("x-glis");
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+
+/// The address that a connection came to: a server may listen on all that its machine has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct CameTo(pub(crate) SocketAddr);
 
 /// What a place needs of who comes there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,7 +88,8 @@ fn own_origin(head: &Parts, hosts: &Hosts) -> Result<String, Refused> {
         return Err(Refused::Host);
     }
     let host = one(head, &HOST).map_err(|_| Refused::Host)?.ok_or(Refused::Host)?;
-    hosts.origin(host).ok_or(Refused::Host)
+    let came_to = head.extensions.get().map(|CameTo(address)| *address);
+    hosts.origin(host, came_to).ok_or(Refused::Host)
 }
 
 fn check_origin(head: &Parts, own: &str, needs: Needs) -> Result<(), Refused> {
@@ -142,6 +148,7 @@ fn one<'h>(head: &'h Parts, name: &HeaderName) -> Result<Option<&'h str>, Severa
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hosts::Front;
     use axum::http::Request;
 
     const NOON: i64 = 1_800_000_000;
@@ -153,7 +160,7 @@ mod tests {
     }
 
     fn scene(scope: Scope) -> Scene {
-        let hosts = Hosts::of("127.0.0.1:7717".parse().unwrap(), None).unwrap();
+        let hosts = Hosts::of("127.0.0.1:7717".parse().unwrap(), &Front::Plain).unwrap();
         let mut book = Book::default();
         let (_, token) = book.token(NOON, "ci", scope).unwrap();
         Scene { hosts, book, token }
@@ -188,6 +195,22 @@ mod tests {
         let absolute = ("GET", "http://evil/api/v1/sessions");
         assert_eq!(judged(&scene, absolute, &[HERE, auth], WATCH), Err(Refused::Host));
         assert!(judged(&scene, ("GET", "/"), &[HERE, auth], WATCH).unwrap().is_some());
+    }
+
+    #[test]
+    fn on_all_addresses_the_one_that_was_come_to_counts() {
+        let pair = crate::tls::Pair { certificate: "c".into(), key: "k".into() };
+        let hosts = Hosts::of("0.0.0.0:443".parse().unwrap(), &Front::Tls { pair, name: None });
+        let hosts = hosts.unwrap();
+        let come_to = |to: &str, host: &str| {
+            let request = Request::builder().uri("/").header("host", host);
+            let (mut head, ()) = request.body(()).unwrap().into_parts();
+            head.extensions.insert(CameTo(to.parse().unwrap()));
+            check(&head, &hosts, &Book::default(), Needs::Nothing)
+        };
+        assert_eq!(come_to("192.0.2.7:443", "192.0.2.7"), Ok(None));
+        assert_eq!(come_to("192.0.2.7:443", "192.0.2.8"), Err(Refused::Host));
+        assert_eq!(come_to("192.0.2.7:443", "evil"), Err(Refused::Host));
     }
 
     #[test]

@@ -1,18 +1,92 @@
 //! Where the server may listen, and the names that it answers to.
 
-use std::net::{IpAddr, SocketAddr};
+use crate::tls::Pair;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
 
 /// Where it listens if nothing else is said.
 pub const USUAL: &str = "127.0.0.1:7717";
 
+/// What stands between the server and who comes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Front {
+    /// Nothing: only this machine may come.
+    Plain,
+    /// A proxy with TLS.
+    Proxy {
+        /// The name that it serves us under.
+        name: String,
+    },
+    /// TLS of our own.
+    Tls {
+        /// The certificate and its key.
+        pair: Pair,
+        /// The name for links, if they are not to have the address.
+        name: Option<String>,
+    },
+}
+
 /// The names by which a browser may come, each with the scheme that its pages have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Hosts {
-    /// As a `Host` header has them.
-    local: Vec<String>,
-    /// The name that a proxy with TLS serves us under.
+    local: Local,
+    scheme: Scheme,
+    /// The name that others know us by, always with TLS.
     public: Option<String>,
-    port: u16,
+    /// Whether a proxy has that name.
+    proxied: Proxied,
+    address: SocketAddr,
+}
+
+/// What a browser that comes without a name of ours says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Local {
+    /// One of these, as a `Host` header has them.
+    Named(Vec<String>),
+    /// The address that its connection came to, of the many that we listen on. Such a name cannot be made
+    /// to point to us: it is no name.
+    CameTo,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Scheme {
+    Http,
+    Https,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Proxied {
+    Yes,
+    No,
+}
+
+impl Scheme {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Http => "http",
+            Self::Https => "https",
+        }
+    }
+
+    /// A name as a `Host` header has it: the usual port is left out.
+    fn with_port(self, name: &str, port: u16) -> String {
+        let usual = match self {
+            Self::Http => 80,
+            Self::Https => 443,
+        };
+        if port == usual { name.to_owned() } else { format!("{name}:{port}") }
+    }
+
+    /// The names of an address.
+    fn names(self, address: SocketAddr) -> Vec<String> {
+        // One socket may listen for both kinds of addresses, and has the older ones in the form of the newer.
+        let ip = address.ip().to_canonical();
+        let own = match ip {
+            IpAddr::V4(ip) => ip.to_string(),
+            IpAddr::V6(ip) => format!("[{ip}]"),
+        };
+        let names = [Some(own), ip.is_loopback().then(|| "localhost".to_owned())];
+        names.iter().flatten().map(|name| self.with_port(name, address.port())).collect()
+    }
 }
 
 /// Why it does not listen there.
@@ -27,46 +101,65 @@ pub(crate) enum BadPlace {
 }
 
 impl Hosts {
-    /// The names for this place. Another machine comes only through a proxy that has TLS.
-    pub(crate) fn of(address: SocketAddr, public: Option<&str>) -> Result<Self, BadPlace> {
-        if let Some(name) = public {
+    /// The names for this place. Another machine comes by TLS, or not at all.
+    pub(crate) fn of(address: SocketAddr, front: &Front) -> Result<Self, BadPlace> {
+        let (scheme, proxied, name) = match front {
+            Front::Plain => (Scheme::Http, Proxied::No, None),
+            Front::Proxy { name } => (Scheme::Http, Proxied::Yes, Some(name)),
+            Front::Tls { name, .. } => (Scheme::Https, Proxied::No, name.as_ref()),
+        };
+        if let Some(name) = name {
             let plain =
                 |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | ':' | '[' | ']');
             if name.is_empty() || !name.chars().all(plain) {
-                return Err(BadPlace::BadName(name.to_owned()));
+                return Err(BadPlace::BadName(name.clone()));
             }
-        } else if !address.ip().is_loopback() {
-            return Err(BadPlace::NotLoopback(address.ip()));
         }
-        let port = address.port();
-        let with_port = |name: String| if port == 80 { name } else { format!("{name}:{port}") };
-        let own = match address.ip() {
-            IpAddr::V4(ip) => ip.to_string(),
-            IpAddr::V6(ip) => format!("[{ip}]"),
+        let ip = address.ip();
+        let local = match front {
+            Front::Plain if !ip.is_loopback() => return Err(BadPlace::NotLoopback(ip)),
+            // A place that listens to the whole network is spoken to by the name of its proxy only.
+            Front::Proxy { .. } if !ip.is_loopback() => Local::Named(Vec::new()),
+            Front::Tls { .. } if ip.is_unspecified() => Local::CameTo,
+            Front::Plain | Front::Proxy { .. } | Front::Tls { .. } => {
+                Local::Named(scheme.names(address))
+            }
         };
-        // A place that listens to the whole network is spoken to by its public name only.
-        let local = if address.ip().is_loopback() {
-            vec![with_port(own), with_port("localhost".to_owned())]
-        } else {
-            Vec::new()
-        };
-        Ok(Self { local, public: public.map(str::to_ascii_lowercase), port })
+        // A proxy has a port of its own, and its name is given with it.
+        let has_port = |name: &str| !name.ends_with(']') && name.contains(':');
+        let public = name.map(|name| name.to_ascii_lowercase()).map(|name| match proxied {
+            Proxied::No if !has_port(&name) => scheme.with_port(&name, address.port()),
+            Proxied::No | Proxied::Yes => name,
+        });
+        Ok(Self { local, scheme, public, proxied, address })
     }
 
     /// Where the page is.
     pub(crate) fn url(&self) -> String {
-        match (&self.public, self.local.first()) {
+        let scheme = self.scheme.word();
+        match (&self.public, &self.local) {
             (Some(name), _) => format!("https://{name}/"),
-            (None, Some(host)) => format!("http://{host}/"),
-            (None, None) => String::new(),
+            (None, Local::Named(names)) => {
+                names.first().map(|host| format!("{scheme}://{host}/")).unwrap_or_default()
+            }
+            (None, Local::CameTo) => {
+                let here = SocketAddr::new(own_address(), self.address.port());
+                let names = self.scheme.names(here);
+                names.first().map(|host| format!("{scheme}://{host}/")).unwrap_or_default()
+            }
         }
     }
 
-    /// The origin of pages that were served under this `Host`; none if we are not that host.
-    pub(crate) fn origin(&self, host: &str) -> Option<String> {
+    /// The origin of pages that were served under this `Host` to who came to this address; none if we are
+    /// not that host.
+    pub(crate) fn origin(&self, host: &str, came_to: Option<SocketAddr>) -> Option<String> {
         let host = host.to_ascii_lowercase();
-        if self.local.contains(&host) {
-            return Some(format!("http://{host}"));
+        let is_local = match &self.local {
+            Local::Named(names) => names.contains(&host),
+            Local::CameTo => came_to.is_some_and(|to| self.scheme.names(to).contains(&host)),
+        };
+        if is_local {
+            return Some(format!("{}://{host}", self.scheme.word()));
         }
         let public = self.public.as_ref().filter(|name| **name == host);
         public.map(|name| format!("https://{name}"))
@@ -75,48 +168,116 @@ impl Hosts {
     /// The name of our cookie. Cookies know no ports: two servers on one machine would take each
     /// other's.
     pub(crate) fn cookie(&self) -> String {
-        if self.public.is_some() { "__Host-glis".to_owned() } else { format!("glis-{}", self.port) }
+        let port = self.address.port();
+        match (self.proxied, self.scheme) {
+            (Proxied::Yes, _) => "__Host-glis".to_owned(),
+            (Proxied::No, Scheme::Https) => format!("__Host-glis-{port}"),
+            (Proxied::No, Scheme::Http) => format!("glis-{port}"),
+        }
     }
 
     /// What a browser is told about the cookie.
     pub(crate) fn cookie_rules(&self) -> &'static str {
-        if self.public.is_some() {
-            "; Path=/; HttpOnly; SameSite=Strict; Secure"
-        } else {
-            "; Path=/; HttpOnly; SameSite=Strict"
+        match (self.proxied, self.scheme) {
+            (Proxied::Yes, _) | (Proxied::No, Scheme::Https) => {
+                "; Path=/; HttpOnly; SameSite=Strict; Secure"
+            }
+            (Proxied::No, Scheme::Http) => "; Path=/; HttpOnly; SameSite=Strict",
         }
     }
+}
+
+/// The address that this machine has for others. Nothing is sent: the system only looks up which of its
+/// addresses it would send from.
+fn own_address() -> IpAddr {
+    /// Of a network that is only written about.
+    const ELSEWHERE: (Ipv4Addr, u16) = (Ipv4Addr::new(192, 0, 2, 1), 9);
+    let found = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).and_then(|socket| {
+        socket.connect(ELSEWHERE)?;
+        socket.local_addr()
+    });
+    found.map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |found| found.ip())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn hosts(address: &str, public: Option<&str>) -> Result<Hosts, BadPlace> {
-        Hosts::of(address.parse().unwrap(), public)
+    fn hosts(address: &str, front: &Front) -> Result<Hosts, BadPlace> {
+        Hosts::of(address.parse().unwrap(), front)
+    }
+
+    fn proxy(name: &str) -> Front {
+        Front::Proxy { name: name.to_owned() }
+    }
+
+    fn tls(name: Option<&str>) -> Front {
+        let pair = Pair { certificate: "cert.pem".into(), key: "key.pem".into() };
+        Front::Tls { pair, name: name.map(str::to_owned) }
     }
 
     #[test]
     fn only_our_own_names_have_an_origin() {
-        let ours = hosts("127.0.0.1:7717", None).unwrap();
+        let ours = hosts("127.0.0.1:7717", &Front::Plain).unwrap();
         assert_eq!(ours.url(), "http://127.0.0.1:7717/");
-        assert_eq!(ours.origin("127.0.0.1:7717").unwrap(), "http://127.0.0.1:7717");
-        assert_eq!(ours.origin("LOCALHOST:7717").unwrap(), "http://localhost:7717");
+        assert_eq!(ours.origin("127.0.0.1:7717", None).unwrap(), "http://127.0.0.1:7717");
+        assert_eq!(ours.origin("LOCALHOST:7717", None).unwrap(), "http://localhost:7717");
         for other in ["", "127.0.0.1", "127.0.0.1:7718", "evil", "evil:7717", "127.0.0.1.:7717"] {
-            assert_eq!(ours.origin(other), None, "{other:?}");
+            assert_eq!(ours.origin(other, None), None, "{other:?}");
         }
-        assert_eq!(hosts("[::1]:80", None).unwrap().url(), "http://[::1]/");
+        assert_eq!(hosts("[::1]:80", &Front::Plain).unwrap().url(), "http://[::1]/");
     }
 
     #[test]
     fn other_machines_come_through_a_proxy_or_not_at_all() {
-        assert!(matches!(hosts("0.0.0.0:7717", None), Err(BadPlace::NotLoopback(_))));
-        assert!(matches!(hosts("192.0.2.1:80", None), Err(BadPlace::NotLoopback(_))));
-        assert!(matches!(hosts("127.0.0.1:1", Some("a/b")), Err(BadPlace::BadName(_))));
-        let behind = hosts("127.0.0.1:7717", Some("Desk.example")).unwrap();
+        assert!(matches!(hosts("0.0.0.0:7717", &Front::Plain), Err(BadPlace::NotLoopback(_))));
+        assert!(matches!(hosts("192.0.2.1:80", &Front::Plain), Err(BadPlace::NotLoopback(_))));
+        assert!(matches!(hosts("127.0.0.1:1", &proxy("a/b")), Err(BadPlace::BadName(_))));
+        let behind = hosts("127.0.0.1:7717", &proxy("Desk.example")).unwrap();
         assert_eq!(behind.url(), "https://desk.example/");
-        assert_eq!(behind.origin("desk.example").unwrap(), "https://desk.example");
-        assert_eq!(behind.origin("127.0.0.1:7717").unwrap(), "http://127.0.0.1:7717");
-        assert_eq!(hosts("0.0.0.0:1", Some("x")).unwrap().origin("0.0.0.0:1"), None);
+        assert_eq!(behind.origin("desk.example", None).unwrap(), "https://desk.example");
+        assert_eq!(behind.origin("127.0.0.1:7717", None).unwrap(), "http://127.0.0.1:7717");
+        assert_eq!(hosts("0.0.0.0:1", &proxy("x")).unwrap().origin("0.0.0.0:1", None), None);
+    }
+
+    #[test]
+    fn with_tls_other_machines_come_by_the_address_or_by_a_name() {
+        let here = hosts("192.0.2.7:7717", &tls(None)).unwrap();
+        assert_eq!(here.url(), "https://192.0.2.7:7717/");
+        assert_eq!(here.origin("192.0.2.7:7717", None).unwrap(), "https://192.0.2.7:7717");
+        assert_eq!(here.origin("localhost:7717", None), None);
+        assert_eq!(here.cookie(), "__Host-glis-7717");
+        assert!(here.cookie_rules().ends_with("Secure"));
+        let named = hosts("192.0.2.7:443", &tls(Some("Desk.example"))).unwrap();
+        assert_eq!(named.url(), "https://desk.example/");
+        assert_eq!(named.origin("desk.example", None).unwrap(), "https://desk.example");
+        assert_eq!(named.origin("192.0.2.7", None).unwrap(), "https://192.0.2.7");
+        let other = hosts("127.0.0.1:7717", &tls(Some("desk.example"))).unwrap();
+        assert_eq!(other.url(), "https://desk.example:7717/");
+        assert!(other.origin("localhost:7717", None).is_some());
+        let carried = hosts("127.0.0.1:7717", &tls(Some("desk.example:8443"))).unwrap();
+        assert_eq!(carried.url(), "https://desk.example:8443/");
+    }
+
+    #[test]
+    fn on_all_addresses_the_one_that_was_come_to_is_our_name() {
+        for (all, to, own) in [
+            ("0.0.0.0:7717", "192.0.2.7:7717", "192.0.2.7:7717"),
+            ("[::]:7717", "[::ffff:192.0.2.7]:7717", "192.0.2.7:7717"),
+            ("[::]:7717", "[2001:db8::7]:7717", "[2001:db8::7]:7717"),
+        ] {
+            let hosts = hosts(all, &tls(None)).unwrap();
+            let to = Some(to.parse().unwrap());
+            assert_eq!(hosts.origin(own, to).unwrap(), format!("https://{own}"));
+            for other in
+                ["192.0.2.8:7717", "192.0.2.7", "evil:7717", "0.0.0.0:7717", "localhost:7717"]
+            {
+                assert_eq!(hosts.origin(other, to), None, "{other}");
+            }
+            assert_eq!(hosts.origin(own, None), None);
+            let local = Some("127.0.0.1:7717".parse().unwrap());
+            assert!(hosts.origin("localhost:7717", local).is_some());
+            assert!(hosts.url().starts_with("https://") && !hosts.url().contains("0.0.0.0"));
+        }
     }
 }

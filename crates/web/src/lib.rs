@@ -20,10 +20,12 @@ mod serve;
 mod shared;
 mod table;
 mod terminal;
+mod tls;
 mod verbs;
 
-pub use hosts::USUAL as USUAL_PLACE;
+pub use hosts::{Front, USUAL as USUAL_PLACE};
 pub use serve::{Place, serve};
+pub use tls::Pair;
 pub use verbs::{Said, devices, pair, revoke, token};
 
 use glis_client::{Client, Connector, Fault};

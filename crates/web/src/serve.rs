@@ -3,11 +3,14 @@
 use crate::answer::answer;
 use crate::connection::Patient;
 use crate::devices::{Devices, Store};
-use crate::hosts::Hosts;
+use crate::guard::CameTo;
+use crate::hosts::{Front, Hosts};
 use crate::hub::Hub;
 use crate::shared::Shared;
+use crate::tls::Tls;
 use crate::verbs::told;
 use crate::{Setup, Told};
+use axum::http::Request;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -16,6 +19,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::Semaphore;
@@ -36,8 +40,8 @@ const PACE: Duration = Duration::from_millis(100);
 pub struct Place {
     /// An address and a port; port 0 picks one.
     pub listen: String,
-    /// The name that a proxy with TLS serves us under.
-    pub public_host: Option<String>,
+    /// What stands before it.
+    pub front: Front,
 }
 
 /// Serves until a signal ends it. `ready` is told the URL of the page as soon as it can be opened.
@@ -57,14 +61,17 @@ async fn listen(setup: Setup, place: &Place, ready: impl FnOnce(&str)) -> Result
         message: format!("`{}` is no address with a port", place.listen),
         hint: Some("such as 127.0.0.1:7717".to_owned()),
     })?;
-    let public = place.public_host.as_deref();
     // Looked at before anything is opened.
-    names(address, public)?;
+    names(address, &place.front)?;
+    let tls = match &place.front {
+        Front::Tls { pair, .. } => Some(Arc::new(Tls::read(pair)?)),
+        Front::Plain | Front::Proxy { .. } => None,
+    };
     let listener = TcpListener::bind(address)
         .await
         .map_err(|fault| failed(&format!("cannot listen on {address}"), &fault))?;
     let bound = listener.local_addr().map_err(|fault| failed("the address", &fault))?;
-    let hosts = names(bound, public)?;
+    let hosts = names(bound, &place.front)?;
     let store = Store::new(&setup.connector.home.state);
     let url = hosts.url();
     let kept = store.change(|book| {
@@ -78,7 +85,7 @@ async fn listen(setup: Setup, place: &Place, ready: impl FnOnce(&str)) -> Result
     let ends = signals().map_err(|fault| failed("signals", &fault))?;
     ready(&url);
     tokio::select! {
-        () = accept(&listener, &shared) => {}
+        () = accept(&listener, tls.as_ref(), &shared) => {}
         watched = shared.devices.watch() => {
             // Without it a device that is revoked could go on reading what it reads.
             watched.map_err(|fault| failed("the state folder cannot be watched", &fault))?;
@@ -88,14 +95,14 @@ async fn listen(setup: Setup, place: &Place, ready: impl FnOnce(&str)) -> Result
     Ok(())
 }
 
-fn names(address: SocketAddr, public: Option<&str>) -> Result<Hosts, Told> {
-    Hosts::of(address, public).map_err(|bad| Told {
+fn names(address: SocketAddr, front: &Front) -> Result<Hosts, Told> {
+    Hosts::of(address, front).map_err(|bad| Told {
         exit: 2,
         kind: "usage".to_owned(),
         message: bad.to_string(),
         hint: Some(
-            "listen on 127.0.0.1, or put a proxy with TLS before it and say `--behind-proxy \
-             --public-host NAME`"
+            "listen on 127.0.0.1, or give a certificate with `--tls-cert FILE --tls-key FILE`, or \
+             put a proxy with TLS before it and say `--behind-proxy --public-host NAME`"
                 .to_owned(),
         ),
     })
@@ -112,15 +119,15 @@ fn signals() -> io::Result<impl Future<Output = ()>> {
     })
 }
 
-async fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
+async fn accept(listener: &TcpListener, tls: Option<&Arc<Tls>>, shared: &Arc<Shared>) {
     let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
     loop {
         let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
         match listener.accept().await {
             Ok((stream, _)) => {
-                let shared = Arc::clone(shared);
+                let (shared, tls) = (Arc::clone(shared), tls.cloned());
                 tokio::spawn(async move {
-                    converse(stream, shared).await;
+                    receive(stream, tls, shared).await;
                     drop(place);
                 });
             }
@@ -130,11 +137,25 @@ async fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
     }
 }
 
-/// Serves one connection to its end. How it ends is nothing to anyone.
-async fn converse(stream: TcpStream, shared: Arc<Shared>) {
+/// Shakes hands where there is TLS, and serves. Who does not get so far in time keeps a place from others.
+async fn receive(stream: TcpStream, tls: Option<Arc<Tls>>, shared: Arc<Shared>) {
     stream.set_nodelay(true).ok();
-    let service = service_fn(move |request| {
+    let Ok(came_to) = stream.local_addr().map(CameTo) else { return };
+    let Some(tls) = tls else { return converse(stream, came_to, shared).await };
+    let shaken = tokio::time::timeout(HEAD_TIME, tls.acceptor().accept(stream)).await;
+    if let Ok(Ok(stream)) = shaken {
+        converse(stream, came_to, shared).await;
+    }
+}
+
+/// Serves one connection to its end. How it ends is nothing to anyone.
+async fn converse<S>(stream: S, came_to: CameTo, shared: Arc<Shared>)
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let service = service_fn(move |mut request| {
         let shared = Arc::clone(&shared);
+        Request::extensions_mut(&mut request).insert(came_to);
         async move { Ok::<_, Infallible>(answer(shared, request).await) }
     });
     let served = http1::Builder::new()

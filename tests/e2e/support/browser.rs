@@ -16,6 +16,11 @@ const SILENCE: Duration = Duration::from_secs(120);
 
 /// Plays a story to its end. `Ok` also where there is no browser: then it was left out, loudly.
 pub(crate) fn play(story: &str) -> Outcome {
+    play_before(story, Web::start)
+}
+
+/// As [`play`], before a server that is started like this.
+pub(crate) fn play_before(story: &str, start: impl Fn(&House) -> Outcome<Web>) -> Outcome {
     let found = (browser::program(), browser::modules(), browser::node());
     let (Some(program), Some(modules), Some(node)) = found else {
         let why =
@@ -23,7 +28,7 @@ pub(crate) fn play(story: &str) -> Outcome {
         return skip(why, Some("chromium, node and npm"));
     };
     let house = House::new()?;
-    let mut stage = Stage { web: Some(Web::start(&house)?), house, clients: Vec::new() };
+    let mut stage = Stage { web: Some(start(&house)?), house, clients: Vec::new() };
     let address = stage.web.as_ref().map(|web| web.address.to_string()).ok_or("no server")?;
     let own = stage.house.folder().join("browser");
     std::fs::create_dir(&own)?;

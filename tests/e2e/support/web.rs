@@ -41,12 +41,17 @@ impl Web {
     }
 
     pub(crate) fn start_at(house: &House, place: &str) -> Outcome<Self> {
+        Self::start_as(house, "http", &["--listen", place])
+    }
+
+    /// A server that was given these arguments, and has to print a URL of this scheme.
+    pub(crate) fn start_as(house: &House, scheme: &str, args: &[&str]) -> Outcome<Self> {
         let mut command = house.glis();
-        let mut child = command.args(["web", "--listen", place]).stdout(Stdio::piped()).spawn()?;
+        let mut child = command.arg("web").args(args).stdout(Stdio::piped()).spawn()?;
         let mut line = String::new();
         BufReader::new(child.stdout.take().ok_or("no stdout")?).read_line(&mut line)?;
-        let address = line.trim().strip_prefix("http://").and_then(|url| url.strip_suffix('/'));
-        let address = address.and_then(|address| address.parse().ok());
+        let url = line.trim().strip_prefix(scheme).and_then(|url| url.strip_prefix("://"));
+        let address = url.and_then(|url| url.strip_suffix('/')?.parse().ok());
         let address = address.ok_or_else(|| format!("no URL: {line:?}"))?;
         Ok(Self { child, address })
     }

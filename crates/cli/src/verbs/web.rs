@@ -5,6 +5,7 @@ use crate::complaint::Complaint;
 use clap::{Args, Subcommand, ValueEnum};
 use glis_wire::call::Scope;
 use serde_json::Value;
+use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -14,11 +15,17 @@ pub(crate) struct WebArgs {
     /// Address and port; port 0 picks one. The first line that is printed is the URL
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:7717")]
     listen: String,
+    /// Serve https with this certificate (PEM, with its chain): other machines may come. It is read again when it is renewed
+    #[arg(long, value_name = "FILE", requires = "tls_key", group = "front")]
+    tls_cert: Option<PathBuf>,
+    /// The private key of the certificate (PEM, without a password)
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
     /// A proxy with TLS stands before it: other machines may come through that
-    #[arg(long, requires = "public_host")]
+    #[arg(long, requires = "public_host", group = "front")]
     behind_proxy: bool,
-    /// The name that the proxy serves it under
-    #[arg(long, value_name = "NAME", requires = "behind_proxy")]
+    /// The name in links: one of the certificate, or that of the proxy
+    #[arg(long, value_name = "NAME", requires = "front")]
     public_host: Option<String>,
 }
 
@@ -63,6 +70,27 @@ enum May {
     Manage,
 }
 
+/// What stands between the server and who comes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum WebFront {
+    /// Nothing: only this machine may come.
+    Plain,
+    /// A proxy with TLS.
+    Proxy {
+        /// The name that it serves the page under.
+        name: String,
+    },
+    /// TLS of its own.
+    Tls {
+        /// The file of the certificate.
+        certificate: PathBuf,
+        /// The file of its key.
+        key: PathBuf,
+        /// The name for links.
+        name: Option<String>,
+    },
+}
+
 /// What is wanted of the page and its devices.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Web {
@@ -70,8 +98,8 @@ pub enum Web {
     Serve {
         /// Where.
         listen: String,
-        /// The name of a proxy that stands before it.
-        public_host: Option<String>,
+        /// What stands before it.
+        front: WebFront,
     },
     /// Let a device in.
     Pair {
@@ -105,7 +133,16 @@ impl WebArgs {
             May::Manage => Scope::Manage,
         };
         match self.verb {
-            None => Web::Serve { listen: self.listen, public_host: self.public_host },
+            None => {
+                let front = match (self.tls_cert, self.tls_key, self.public_host) {
+                    (Some(certificate), Some(key), name) => {
+                        WebFront::Tls { certificate, key, name }
+                    }
+                    (_, _, Some(name)) => WebFront::Proxy { name },
+                    (_, _, None) => WebFront::Plain,
+                };
+                Web::Serve { listen: self.listen, front }
+            }
             Some(WebVerb::Pair { name, scope: may }) => Web::Pair { name, scope: scope(may) },
             Some(WebVerb::Devices) => Web::Devices,
             Some(WebVerb::Revoke { name }) => Web::Revoke { name },
