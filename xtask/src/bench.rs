@@ -12,6 +12,7 @@ mod house;
 mod kept;
 mod output;
 mod overview;
+mod page;
 mod payload;
 mod pty;
 mod report;
@@ -49,6 +50,7 @@ cargo xtask bench [MEASURE…] [--quick] [--peers A,B] [--passes N] [--out FILE]
   ls            listing 100 sessions
   start         starting the daemon with 100,000 events in its log
   tui           the overview of 200 sessions: until it is there, until a key is on it, under a flood
+  web           the page among 200 sessions: until an event, a key, the past are there, under a flood
   kept          saving and restoring worktrees, beside git's own ways
   resume        from `resume` to a real agent's first request, beside the agent by hand
 
@@ -72,6 +74,7 @@ const MEASURES: &[(&str, Measure)] = &[
     ("ls", fleet::ls),
     ("start", client::start),
     ("tui", overview::tui),
+    ("web", page::web),
     ("resume", resume::resume),
     ("kept", kept::kept),
 ];

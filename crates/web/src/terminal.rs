@@ -165,6 +165,7 @@ struct View {
     rows: Rows,
     screen: Screen,
     offset: u64,
+    /// When the last picture was due.
     drawn: Option<Instant>,
     dirty: bool,
     /// The update that is half drawn, and since when.
@@ -242,7 +243,11 @@ impl View {
         if let Some(frame) = self.rows.frame(&self.screen, self.offset) {
             place.send(frame);
         }
-        (self.dirty, self.drawn) = (false, Some(Instant::now()));
+        // The next one is due a frame after this one was, not after it came: else each is late by what the
+        // one before took. After a pause there is nothing to make up for.
+        let now = Instant::now();
+        let beat = self.drawn.map(|drawn| drawn + FRAME).filter(|due| now < *due + FRAME);
+        (self.dirty, self.drawn) = (false, Some(beat.unwrap_or(now)));
     }
 
     /// Waits until there is something to read, a picture is due, or a picture was taken.

@@ -268,6 +268,13 @@ impl<'a> House<'a> {
         Ok(serde_json::from_str(&told)?)
     }
 
+    /// Starts a verb of glis that goes on, and whose words are listened to.
+    pub(crate) fn speak(&self, words: &[&str]) -> Result<Child> {
+        let mut command = self.command(&self.program);
+        command.args(words).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        Ok(command.spawn()?)
+    }
+
     /// Starts a verb of glis and does not wait for its end.
     pub(crate) fn spawn(&self, words: &[&str]) -> Result<Child> {
         let mut command = self.command(&self.program);

@@ -25,6 +25,9 @@ pub(crate) fn page(plan: &Plan, board: &Board, words: &str) -> String {
          *tui* is the overview of 200 sessions with one in hand that prints 20 MB/s. open: until the whole list is shown; key:\n\
          from a key to the picture that shows it, the slowest of a hundred (p99); flood: CPUs of the program, its floor the\n\
          emulator alone on as many of the same bytes.\n\
+         *web* is the page's server before the same sessions, seen by a client on loopback. event: from sending a change to\n\
+         its event in the stream, with the log's sync in between (p99); key: from a key to the frame with its row (p95); grown:\n\
+         what ten seconds of the flood add to its memory; past: the slowest of 200 jumps through all that the flood left.\n\
          *snapshot* and *restore* are of a worktree of 20,000 files. few: 50 changed and 20 untracked, beside `git stash push\n\
          --include-untracked` and `pop`; the floor is a bare `lstat` of every file. again: with nothing changed since, and no\n\
          object made. many: 2,000 changed and 2,000 untracked, beside `git add --all` with each object synced. large: what an\n\
