@@ -39,6 +39,10 @@ pub(crate) enum Command {
     PauseFor,
     PauseAtBoundary,
     PauseRemoving,
+    PauseClearing,
+    PauseKeeping,
+    PauseOrForce,
+    PauseOrLeave,
     LoopMax,
     MoreIterations,
     FewerIterations,
@@ -48,6 +52,7 @@ pub(crate) enum Command {
     Judged,
     PauseAll,
     ResumeAll,
+    ResumeAllFromLog,
     Allow,
     AllowForSession,
     Deny,
@@ -106,6 +111,10 @@ const NAMES: &[(Command, &str)] = &[
     (Command::PauseFor, "pause-for"),
     (Command::PauseAtBoundary, "pause-after-turn"),
     (Command::PauseRemoving, "pause-remove-worktree"),
+    (Command::PauseClearing, "pause-clear-worktree"),
+    (Command::PauseKeeping, "pause-keep-worktree"),
+    (Command::PauseOrForce, "pause-or-force"),
+    (Command::PauseOrLeave, "pause-or-leave"),
     (Command::LoopMax, "iterations"),
     (Command::MoreIterations, "more-iterations"),
     (Command::FewerIterations, "fewer-iterations"),
@@ -115,6 +124,7 @@ const NAMES: &[(Command, &str)] = &[
     (Command::Judged, "auto-yes-log"),
     (Command::PauseAll, "pause-all"),
     (Command::ResumeAll, "resume-all"),
+    (Command::ResumeAllFromLog, "resume-all-from-log"),
     (Command::Allow, "allow"),
     (Command::AllowForSession, "allow-for-session"),
     (Command::Deny, "deny"),
@@ -172,6 +182,10 @@ impl Command {
             | Self::PauseFor
             | Self::PauseAtBoundary
             | Self::PauseRemoving
+            | Self::PauseClearing
+            | Self::PauseKeeping
+            | Self::PauseOrForce
+            | Self::PauseOrLeave
             | Self::LoopMax
             | Self::MoreIterations
             | Self::FewerIterations
@@ -195,6 +209,7 @@ impl Command {
             | Self::Judged
             | Self::PauseAll
             | Self::ResumeAll
+            | Self::ResumeAllFromLog
             | Self::Allow
             | Self::AllowForSession
             | Self::Deny

@@ -1,6 +1,7 @@
 //! What a person does here: each is one call of the client, and the `glis …` line that does the same.
 
 mod begun;
+mod pausing;
 
 use begun::in_dollars;
 pub(crate) use begun::{loop_line, new_session};
@@ -9,8 +10,8 @@ use glis_core::looping::LoopChange;
 use glis_core::pause::{PauseMode, PauseReason};
 use glis_core::spec::IdleLimit;
 use glis_core::talk::ALLOW_FOR_SESSION;
-use glis_core::tree::Clearing;
 use glis_wire::client::{Action, Discard, PauseAll, Request, TrashAction};
+pub(crate) use pausing::PauseWith;
 
 /// Something that is done with a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,14 +70,6 @@ pub(crate) enum Deed {
     Discard,
 }
 
-/// A pause that is not the usual one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct PauseWith {
-    pub(crate) mode: PauseMode,
-    pub(crate) for_secs: Option<u64>,
-    pub(crate) clearing: Option<Clearing>,
-}
-
 /// An answer by one key, or in words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Reply {
@@ -125,12 +118,7 @@ impl Deed {
             }
             Self::Pause => act(pause(None)),
             Self::ForcePause => act(pause(Some(PauseMode::Force))),
-            Self::PauseWith(PauseWith { mode, for_secs, clearing }) => act(Action::Pause {
-                mode: Some(*mode),
-                on_timeout: None,
-                clearing: *clearing,
-                for_secs: *for_secs,
-            }),
+            Self::PauseWith(with) => act(with.action()),
             Self::CancelPause => act(Action::CancelPause),
             Self::Resume => act(Action::Resume { prompt: None }),
             Self::ResumeWith { prompt } => act(Action::Resume { prompt: Some(prompt.clone()) }),
@@ -328,9 +316,9 @@ impl Deed {
             Self::Restore { snapshot } => Some(format!(
                 "Put the files of `{name}` back to snapshot {snapshot}? What is in the way is saved first."
             )),
+            Self::PauseWith(with) => with.question(name),
             Self::Send { .. }
             | Self::Pause
-            | Self::PauseWith(_)
             | Self::CancelPause
             | Self::Resume
             | Self::ResumeWith { .. }
@@ -345,24 +333,6 @@ impl Deed {
             | Self::Acknowledge
             | Self::Undelete { .. } => None,
         }
-    }
-}
-
-impl PauseWith {
-    /// Its options, as they are typed.
-    fn typed(self) -> String {
-        let mode = match self.mode {
-            PauseMode::Boundary => " --mode boundary",
-            PauseMode::Force => " --mode force",
-            PauseMode::Interrupt => "",
-        };
-        let clearing = match self.clearing {
-            Some(Clearing::Always) => " --remove-worktree --force",
-            Some(Clearing::IfAllIsSaved | Clearing::IfPossible) => " --remove-worktree",
-            Some(Clearing::Keep) | None => "",
-        };
-        let until = self.for_secs.map_or_else(String::new, |secs| format!(" --for {secs}s"));
-        format!("{mode}{clearing}{until}")
     }
 }
 
@@ -400,6 +370,11 @@ pub(crate) fn resume_all() -> (Request, String) {
     (Request::ResumeAll { from_log: false }, "glis resume --all".to_owned())
 }
 
+/// The same by the event log, where the list of what was stopped is damaged.
+pub(crate) fn resume_all_from_log() -> (Request, String) {
+    (Request::ResumeAll { from_log: true }, "glis resume --all --from-log".to_owned())
+}
+
 /// The call that deletes what is past its deadline.
 pub(crate) fn empty_trash() -> (Request, String) {
     (Request::TrashEmpty { which: Discard::Due }, "glis trash empty".to_owned())
@@ -421,6 +396,8 @@ pub(crate) fn quoted(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use glis_core::pause::OnTimeout;
+    use glis_core::tree::Clearing;
 
     #[test]
     fn a_line_does_the_same_as_the_key() {
@@ -431,6 +408,19 @@ mod tests {
                 "glis send blue 'it'\\''s done?'",
             ),
             (Deed::Remove { running: IfRunning::Stop }, "glis rm blue --stop"),
+            (
+                Deed::PauseWith(PauseWith { clearing: Some(Clearing::Keep), ..PauseWith::USUAL }),
+                "glis pause blue --keep-worktree",
+            ),
+            (
+                Deed::PauseWith(PauseWith {
+                    mode: PauseMode::Boundary,
+                    on_timeout: Some(OnTimeout::Force),
+                    for_secs: Some(60),
+                    clearing: Some(Clearing::Always),
+                }),
+                "glis pause blue --mode boundary --on-timeout force --remove-worktree --force --for 60s",
+            ),
             (
                 Deed::Answer { request: "r1".to_owned(), answer: Reply::AllowForSession },
                 "glis answer blue allow --for-session --request r1",

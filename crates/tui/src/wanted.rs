@@ -2,7 +2,6 @@
 
 use crate::deed::{Deed, PauseWith, Reply};
 use glis_core::looping::LoopChange;
-use glis_core::pause::PauseMode;
 use glis_core::spec::IdleLimit;
 
 /// What is asked for.
@@ -74,8 +73,7 @@ impl Wanted {
             }
             Self::PauseFor => {
                 let for_secs = Some(seconds(text)?);
-                let mode = PauseMode::Interrupt;
-                Deed::PauseWith(PauseWith { mode, for_secs, clearing: None })
+                Deed::PauseWith(PauseWith { for_secs, ..PauseWith::USUAL })
             }
             Self::WhyNot { request } => {
                 let reason = some(text).ok_or("say why")?;

@@ -4,14 +4,14 @@ use super::acts::{View, act, confirm, each, of_all, refuses};
 use super::tabs::{show_nth, turn_tab};
 use super::{SETTLE_MS, done, executing, house, inline, new, past, send, words};
 use crate::command::Command;
-use crate::deed::{Deed, PauseWith, Reply, pause_all, resume_all};
+use crate::deed::{Deed, PauseWith, Reply, pause_all, resume_all, resume_all_from_log};
 use crate::editor::Editor;
 use crate::message::{Effect, Tab};
 use crate::model::{Done, End, Mode, Model};
 use crate::wanted::Wanted;
 use glis_core::Status;
 use glis_core::input::IfRunning;
-use glis_core::pause::PauseMode;
+use glis_core::pause::{OnTimeout, PauseMode};
 use glis_core::talk::AskKind;
 use glis_core::tree::Clearing;
 use std::collections::BTreeMap;
@@ -63,14 +63,24 @@ pub(super) fn run(model: &mut Model, command: Command, effects: &mut Vec<Effect>
         | Command::PauseFor
         | Command::LoopMax => ask_words(model, command),
         Command::Restore => words::choose_snapshot(model),
-        Command::PauseAtBoundary | Command::PauseRemoving => {
-            each(model, |_| Some(pause_with(command)), effects);
+        Command::PauseAtBoundary
+        | Command::PauseRemoving
+        | Command::PauseKeeping
+        | Command::PauseOrForce
+        | Command::PauseOrLeave => {
+            each(model, |_| Some(Deed::PauseWith(pause_with(command))), effects);
+        }
+        Command::PauseClearing => {
+            confirm(model, |_| Deed::PauseWith(pause_with(command)), effects);
         }
         Command::DenyBecause => deny_because(model),
         Command::Trash | Command::Judged => house::open(model, command, effects),
         Command::Search => model.mode = Mode::Search(Box::default()),
         Command::PauseAll => of_all(model, pause_all(), "PAUSING... everything", effects),
         Command::ResumeAll => of_all(model, resume_all(), "resuming everything", effects),
+        Command::ResumeAllFromLog => {
+            of_all(model, resume_all_from_log(), "resuming everything", effects);
+        }
         Command::Allow => answer(model, Reply::Allow, effects),
         Command::AllowForSession => answer(model, Reply::AllowForSession, effects),
         Command::Deny => answer(model, Reply::Deny, effects),
@@ -205,12 +215,20 @@ fn attach(model: &mut Model, effects: &mut Vec<Effect>) {
     }
 }
 
-/// A pause that waits for the end of the turn, or frees the disk space.
-fn pause_with(command: Command) -> Deed {
-    let removes = command == Command::PauseRemoving;
-    let clearing = removes.then_some(Clearing::IfAllIsSaved);
-    let mode = if removes { PauseMode::Interrupt } else { PauseMode::Boundary };
-    Deed::PauseWith(PauseWith { mode, for_secs: None, clearing })
+/// The pause of a command: in what it is not the usual one.
+fn pause_with(command: Command) -> PauseWith {
+    let clears = |clearing| PauseWith { clearing: Some(clearing), ..PauseWith::USUAL };
+    let late = |on_timeout| PauseWith { on_timeout: Some(on_timeout), ..PauseWith::USUAL };
+    let differing = [
+        (Command::PauseAtBoundary, PauseWith { mode: PauseMode::Boundary, ..PauseWith::USUAL }),
+        (Command::PauseRemoving, clears(Clearing::IfAllIsSaved)),
+        (Command::PauseClearing, clears(Clearing::Always)),
+        (Command::PauseKeeping, clears(Clearing::Keep)),
+        (Command::PauseOrForce, late(OnTimeout::Force)),
+        (Command::PauseOrLeave, late(OnTimeout::Refuse)),
+    ];
+    let own = differing.into_iter().find(|(known, _)| *known == command);
+    own.map_or(PauseWith::USUAL, |(_, with)| with)
 }
 
 /// Opens the box for the words that a command needs.

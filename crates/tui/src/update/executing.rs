@@ -99,7 +99,7 @@ pub(super) fn usual_pause(session: &View) -> Deed {
     if session.looped.is_none() {
         return Deed::Pause;
     }
-    Deed::PauseWith(PauseWith { mode: PauseMode::Boundary, for_secs: None, clearing: None })
+    Deed::PauseWith(PauseWith { mode: PauseMode::Boundary, ..PauseWith::USUAL })
 }
 
 /// One more iteration at most, or one less; never less than there were.
