@@ -30,10 +30,11 @@ pub(super) fn value(
             None
         }
         Value::Text(editor, usual) => {
-            if editor.text().is_empty() && width(usual) < place.width {
+            if editor.text().is_empty() {
                 // Beside the cursor, so that it is not taken for what was typed.
-                let x = place.x + u16::from(in_hand);
-                pen.put(x, place.y, place.width, usual, theme.faint());
+                let beside = u16::from(in_hand);
+                let room = place.width.saturating_sub(beside);
+                pen.put(place.x + beside, place.y, room, usual, theme.faint());
             }
             edit(pen, place, editor)
         }
