@@ -209,6 +209,17 @@ impl Deed {
         }
     }
 
+    /// Words of a person that are in it: they must not be lost with it.
+    pub(crate) fn words(&self) -> Option<&str> {
+        if let Self::Send { text, .. }
+        | Self::ResumeWith { prompt: text }
+        | Self::Answer { answer: Reply::Words(text), .. } = self
+        {
+            return Some(text);
+        }
+        None
+    }
+
     /// What is said on its row while it is under way.
     pub(crate) fn doing(&self) -> &'static str {
         match self {

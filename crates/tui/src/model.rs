@@ -47,6 +47,8 @@ pub(crate) struct Model {
     pub(crate) gate: String,
     pub(crate) last_seq: u64,
     pub(crate) sessions: BTreeMap<String, SessionView>,
+    /// What those were called that went away while this showed them, by id.
+    pub(crate) gone: BTreeMap<String, String>,
     /// The lines of the list, as they were last put in order.
     pub(crate) lines: Vec<Line>,
     pub(crate) selected: Option<String>,
@@ -81,6 +83,8 @@ pub(crate) struct Model {
     pub(crate) under_way: BTreeMap<u64, UnderWay>,
     pub(crate) history: Vec<Done>,
     pub(crate) drafts: BTreeMap<String, Editor>,
+    /// When what is typed is kept, in case that the program is killed in the middle of it.
+    pub(crate) keeps_at: Option<u64>,
     /// What was removed, as of when that was last looked at.
     pub(crate) trash: Listing<TrashView>,
     /// What the rules have said, newest first, as of when that was last looked at.
@@ -283,6 +287,7 @@ impl Model {
             gate: "running".to_owned(),
             last_seq: 0,
             sessions: BTreeMap::new(),
+            gone: BTreeMap::new(),
             lines: Vec::new(),
             selected: None,
             marked: BTreeSet::new(),
@@ -306,6 +311,7 @@ impl Model {
             under_way: BTreeMap::new(),
             history: Vec::new(),
             drafts,
+            keeps_at: None,
             trash: Listing::default(),
             judged: Listing::default(),
             next_ticket: 1,
@@ -317,6 +323,14 @@ impl Model {
     /// The session in hand.
     pub(crate) fn session(&self) -> Option<&SessionView> {
         self.selected.as_ref().and_then(|id| self.sessions.get(id))
+    }
+
+    /// What a session is called, or was: what is in the trash can be meant as well.
+    pub(crate) fn name_of(&self, id: &str) -> Option<&str> {
+        let listed = self.sessions.get(id).map(|session| session.name.as_str());
+        let removed = || self.trash.items().iter().find(|item| item.id == id);
+        let removed = || removed().map(|item| item.name.as_str());
+        listed.or_else(removed).or_else(|| self.gone.get(id).map(String::as_str))
     }
 
     /// What is done is done with these: the marked ones, else the one in hand.
@@ -399,6 +413,7 @@ impl Model {
             stale.then_some(self.looking.not_before),
             self.preview.follow_at,
             self.settles_at,
+            self.keeps_at,
             self.next_age(),
             self.ticks(),
         ];

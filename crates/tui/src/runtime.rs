@@ -15,9 +15,10 @@ use crate::keymap::{KeyFault, KeyMap, Keys};
 use crate::message::{Effect, Msg, Now, Told};
 use crate::model::{Access, Model, Start};
 use crate::theme::{Depth, Ground, Theme};
-use crate::update::update;
+use crate::update::{unsent, update};
 use calls::Calls;
 use canvas::Canvas;
+use drafts::Keeper;
 use glis_client::{Connector, Fault};
 use glis_core::verdict::Verdict;
 use glis_tty::{Tty, Wake};
@@ -77,6 +78,7 @@ pub fn run(setup: Setup) -> Result<(), Told> {
     let depth = Depth::of(|name| std::env::var(name).ok());
     let access =
         if setup.connector.scope < Scope::Manage { Access::ReadOnly } else { Access::Full };
+    let drafts = drafts::read(&setup.connector.home);
     let model = Model::new(Start {
         now: Now::default(),
         size: (size.columns, size.rows),
@@ -85,7 +87,7 @@ pub fn run(setup: Setup) -> Result<(), Told> {
         access,
         here: repository(),
         user_home: std::env::var("HOME").ok().filter(|home| home.len() > 1),
-        drafts: drafts::read(&setup.connector.home),
+        drafts: drafts.clone(),
     });
     let (post, inbox) = post::open().map_err(failed)?;
     let mut runtime = Runtime {
@@ -102,12 +104,18 @@ pub fn run(setup: Setup) -> Result<(), Told> {
         calls: Calls::new(&setup, post.clone()),
         looks: Looks::start(&setup, post.clone()).map_err(failed)?,
         follower: Follower::new(&setup, post.clone()),
+        keeper: Keeper::start(setup.connector.home.clone(), drafts, post.clone())
+            .map_err(failed)?,
         inbox,
         setup,
     };
     events::start(&runtime.setup, post).map_err(failed)?;
     runtime.tell(&[MODES, QUESTIONS].concat()).map_err(failed)?;
-    match runtime.serve() {
+    let done = runtime.serve();
+    // However it ends, and whatever is typed into just now.
+    runtime.keeper.keep(unsent(&runtime.model));
+    runtime.keeper.finish();
+    match done {
         // Only a signal that ends us interrupts.
         Err(fault) if fault.kind() == io::ErrorKind::Interrupted => {
             match (runtime.ending(), runtime.tty.take()) {
@@ -144,6 +152,7 @@ struct Runtime {
     calls: Calls,
     looks: Looks,
     follower: Follower,
+    keeper: Keeper,
     inbox: PostBox,
     setup: Setup,
 }
@@ -361,12 +370,7 @@ impl Runtime {
                 self.calls.fetch(session, tab, last_seq, task);
             }
             Effect::CountChanges { session } => self.calls.count_changes(session),
-            Effect::KeepDrafts(drafts) => {
-                if let Err(fault) = drafts::keep(&self.setup.connector.home, &drafts) {
-                    let message = format!("drafts are not kept: {fault}");
-                    return self.tell_model(Msg::Failed(Told { message, hint: None }));
-                }
-            }
+            Effect::KeepDrafts(drafts) => self.keeper.keep(drafts),
             Effect::FetchPast { session, upto, size } => {
                 self.calls.fetch_past(session, upto, size);
             }

@@ -4,6 +4,7 @@ mod boxes;
 mod calls;
 mod chaos;
 mod desk;
+mod drafts;
 mod forms;
 mod frames;
 mod hands;

@@ -5,6 +5,7 @@ mod boxes;
 mod command;
 mod drafts;
 mod executing;
+mod gone;
 mod house;
 mod inline;
 mod new;
@@ -17,6 +18,8 @@ mod search;
 mod send;
 mod tabs;
 mod words;
+
+pub(crate) use drafts::unsent;
 
 use crate::input::Input;
 use crate::message::{Effect, Msg, Now, Tab, TaskPlace, Told};
@@ -102,8 +105,12 @@ fn take_input(model: &mut Model, input: Input, effects: &mut Vec<Effect>) {
             model.drag = None;
             model.pressed_at = model.now.ms;
             press::press(model, chord, effects);
+            drafts::typed(model);
         }
-        Input::Pasted(text) => boxes::paste(model, &text, effects),
+        Input::Pasted(text) => {
+            boxes::paste(model, &text, effects);
+            drafts::typed(model);
+        }
         Input::Mouse(mouse) => pointer::point(model, mouse, effects),
         Input::Focus(focus) => model.focus = Some(focus),
         Input::Background(red, green, blue) => model.theme.ground = Ground::of(red, green, blue),
@@ -119,6 +126,9 @@ fn pass_time(model: &mut Model, effects: &mut Vec<Effect>) {
     }
     if model.notice.as_ref().is_some_and(|notice| notice.until <= now) {
         model.notice = None;
+    }
+    if model.keeps_at.is_some_and(|at| at <= now) {
+        drafts::keep(model, effects);
     }
     if model.settles_at.is_some_and(|at| at <= now) {
         model.put_in_order();

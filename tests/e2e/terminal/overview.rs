@@ -1,6 +1,6 @@
 //! Every session on one screen: what a person sees and does there, on a real terminal.
 
-use crate::support::house::{House, Outcome, eventually, lives};
+use crate::support::house::{House, Outcome, await_gone, eventually, kill_and_wait, lives};
 use crate::support::tmux::Tmux;
 use std::process::Command;
 
@@ -293,5 +293,39 @@ fn a_loop_is_watched_paused_by_an_interrupt_and_left_paused() -> Outcome {
     tmux.key("one", "C-c")?;
     tmux.left("one", "left-with-0")?;
     assert_eq!(house.show("blue")?["status"], "paused", "leaving changes nothing");
+    Ok(())
+}
+
+#[test]
+fn what_is_typed_outlives_a_killed_overview_and_another_beside_it() -> Outcome {
+    let house = House::new()?;
+    for name in ["blue", "green"] {
+        house.in_terminal(name)?;
+    }
+    let Some(tmux) = Tmux::start(&house)? else { return Ok(()) };
+    tmux.open("two", 80, 24)?;
+    tmux.line("two", "clear; glis")?;
+    tmux.sees("two", "2 sessions")?;
+    let types = |pane: &str, keys: &[&str], text: &str| -> Outcome {
+        keys.iter().try_for_each(|key| tmux.key(pane, key))?;
+        tmux.run(&["send-keys", "-t", pane, "-l", text])?;
+        tmux.sees(pane, text).map(drop)
+    };
+    opened(&tmux)?;
+    tmux.sees("one", "2 sessions")?;
+    types("one", &["g", "s"], "half a thought")?;
+    let kept = |text: &str| {
+        let drafts = std::fs::read_to_string(house.home().join("drafts.json"));
+        drafts.is_ok_and(|drafts| drafts.contains(text))
+    };
+    eventually("what is typed is kept", || kept("half a thought"))?;
+    kill_and_wait(overview_pid(&tmux)?)?;
+    // The other one, which knows nothing of that, keeps its own beside it, and is told to end.
+    types("two", &["G", "s"], "of another one")?;
+    let shell = tmux.fact("two", "#{pane_pid}")?;
+    tmux.run(&["kill-pane", "-t", "two"])?;
+    await_gone(shell.parse()?)?;
+    eventually("the last words are kept as well", || kept("of another one"))?;
+    assert!(kept("half a thought"));
     Ok(())
 }

@@ -183,7 +183,7 @@ fn a_text_is_written_in_the_users_own_editor() {
     let mut desk = Desk::new(few());
     assert_eq!(desk.press("s half ctrl+g"), "edit \"half\"");
     desk.tell(Msg::Edited(Ok("half and\nwhole\n".to_owned())));
-    assert!(desk.press("enter").ends_with("send id-fix-login \"half and\\nwhole\""));
+    assert!(desk.press("enter").ends_with("send id-fix-login \"half and\\nwhole\", keep 1 drafts"));
     assert_eq!(desk.press("n ctrl+g"), "edit \"\"");
     assert_eq!(desk.press("tab ctrl+g"), "", "a name is a line");
 }

@@ -14,7 +14,7 @@ fn a_name_is_proposed_and_every_field_counts() {
     desk.press("n Fix space the space login");
     assert!(desk.frame().contains("name      fix-the-login"), "{}", desk.frame());
     let begun = desk.press("tab blue tab right tab opus tab main tab space enter");
-    assert_eq!(begun, r#"new Some("blue") Some("claude") Some("Fix the login")"#);
+    assert_eq!(begun, r#"new Some("blue") Some("claude") Some("Fix the login"), keep 1 drafts"#);
     assert_eq!(
         desk.model.history[0].line,
         "glis new blue --agent claude --model opus --prompt 'Fix the login' --base main \
@@ -34,7 +34,10 @@ fn a_loop_is_begun_with_its_limits_and_gets_its_name_into_the_line() {
     assert_eq!(desk.press("Check space a space page shift+tab shift+tab shift+tab many enter"), "");
     assert!(desk.frame().contains("`many` is no number of iterations"), "{}", desk.frame());
     let begun = desk.press("ctrl+u 40 tab make space done enter");
-    assert_eq!(begun, r#"new None None Some("Check a page") loop Some(40) Some("make done")"#);
+    assert_eq!(
+        begun,
+        r#"new None None Some("Check a page") loop Some(40) Some("make done"), keep 1 drafts"#
+    );
     let line = "glis loop check-a-page --prompt 'Check a page' --max 40 --until 'make done' \
                 --repo /home/ada/src/app";
     assert_eq!(desk.model.history[0].line, line);
@@ -90,7 +93,8 @@ fn what_was_typed_for_a_new_session_is_kept() {
     desk.press("n");
     assert!(desk.frame().contains("half a thought"), "{}", desk.frame());
     // Begun, it is gone; refused, it is there again.
-    assert!(desk.press("enter").starts_with("keep 0 drafts, new None None"));
+    let begun = desk.press("enter");
+    assert!(begun.starts_with("new None None") && begun.ends_with("keep 1 drafts"), "{begun}");
     desk.press("n");
     assert!(!desk.frame().contains("half a thought"), "{}", desk.frame());
     desk.press("esc");
@@ -128,7 +132,7 @@ fn files_go_with_a_message() {
     desk.tell(Msg::Input(Input::Pasted("'/tmp/a b.png'\n".to_owned())));
     let sent = desk.press("enter enter");
     let wanted =
-        "keep 0 drafts, send id-fix-login \"read them\" + /home/ada/notes.md + /tmp/a b.png";
+        "send id-fix-login \"read them\" + /home/ada/notes.md + /tmp/a b.png, keep 1 drafts";
     assert_eq!(sent, wanted);
     assert_eq!(
         desk.model.history[0].line,
@@ -138,6 +142,6 @@ fn files_go_with_a_message() {
     assert_eq!(desk.model.mode, Mode::List);
     assert_eq!(
         desk.press("F docs/x enter look enter"),
-        "keep 0 drafts, send id-fix-login \"look\" + /home/ada/src/app/docs/x"
+        "send id-fix-login \"look\" + /home/ada/src/app/docs/x, keep 1 drafts"
     );
 }

@@ -66,7 +66,7 @@ pub(super) fn act(model: &mut Model, id: &str, deed: Deed, effects: &mut Vec<Eff
     if refuses(model) {
         return;
     }
-    let Some(name) = name_of(model, id) else { return };
+    let Some(name) = model.name_of(id).map(ToOwned::to_owned) else { return };
     model.notice = None;
     let task = model.sessions.get(id).and_then(|session| of_task(session, &deed));
     let (request, line) = task.unwrap_or_else(|| (deed.request(id), deed.line(&name)));
@@ -74,17 +74,6 @@ pub(super) fn act(model: &mut Model, id: &str, deed: Deed, effects: &mut Vec<Eff
     let under_way =
         UnderWay { id: Some(id.to_owned()), name, deed: Some(deed), label, prompt: None };
     call(model, under_way, request, line, effects);
-}
-
-/// What a session is called, or was: what is in the trash can be meant as well.
-fn name_of(model: &Model, id: &str) -> Option<String> {
-    let listed = model.sessions.get(id).map(|session| &session.name);
-    let removed = || model.trash.items().iter().find(|item| item.id == id).map(|item| &item.name);
-    let done_before = || {
-        let mut done = model.history.iter().rev();
-        done.find(|done| done.id.as_deref() == Some(id)).map(|done| &done.name)
-    };
-    listed.or_else(removed).or_else(done_before).cloned()
 }
 
 /// A task of a plan is resumed and begun anew as such: its run is recorded.

@@ -2,10 +2,11 @@
 
 use super::acts::{View, act, confirm, each, of_all, refuses};
 use super::tabs::{show_nth, turn_tab};
-use super::{SETTLE_MS, done, executing, house, inline, new, past, send, words};
+use super::{SETTLE_MS, done, drafts, executing, house, inline, new, past, send, words};
 use crate::command::Command;
 use crate::deed::{Deed, PauseWith, Reply, pause_all, resume_all, resume_all_from_log};
 use crate::editor::Editor;
+use crate::keymap::Place;
 use crate::message::{Effect, Tab};
 use crate::model::{Done, End, Mode, Model};
 use crate::wanted::Wanted;
@@ -326,7 +327,7 @@ pub(super) fn answer(model: &mut Model, answer: Reply, effects: &mut Vec<Effect>
     let asks = model.asks();
     let own = asks.iter().find(|(s, ask)| s.id == id && ask.request == request);
     let Some((session, ask)) = own else {
-        return done(model, "that question is gone".to_owned());
+        return too_late(model, &id, &answer, effects);
     };
     // The agent would take the word for the answer.
     if ask.kind == AskKind::Question && matches!(answer, Reply::Allow | Reply::AllowForSession) {
@@ -335,6 +336,17 @@ pub(super) fn answer(model: &mut Model, answer: Reply, effects: &mut Vec<Effect>
     }
     step(model, 1, effects);
     act(model, &id, Deed::Answer { request, answer }, effects);
+}
+
+/// A question that was answered elsewhere, or went with its session. Words that were meant for it are kept.
+fn too_late(model: &mut Model, id: &str, answer: &Reply, effects: &mut Vec<Effect>) {
+    let Reply::Words(words) = answer else {
+        return done(model, "that question is gone".to_owned());
+    };
+    drafts::give_back(model, id, words);
+    drafts::keep(model, effects);
+    let send = model.key(Place::List, Command::Send);
+    done(model, format!("that question is gone; what you typed is kept for {send}"));
 }
 
 /// Answers a question by the number of one of its choices.

@@ -1,11 +1,67 @@
-//! What was typed and not sent.
+//! What was typed and not sent: kept for the next time, wherever it was typed and however this ends.
 
+use crate::deed::Deed;
+use crate::editor::Editor;
 use crate::message::Effect;
-use crate::model::Model;
+use crate::model::{Mode, Model, NEW_DRAFT};
+use crate::wanted::Wanted;
+use std::collections::BTreeMap;
 
-/// What is typed and not sent is kept for the next time.
+/// No more than this is lost of what is typed where the program is killed in the middle of it.
+const KEEP_MS: u64 = 1000;
+
+/// Has it kept.
 pub(super) fn keep(model: &mut Model, effects: &mut Vec<Effect>) {
     model.drafts.retain(|_, draft| !draft.text().is_empty());
-    let drafts = model.drafts.iter().map(|(id, draft)| (id.clone(), draft.text().to_owned()));
-    effects.push(Effect::KeepDrafts(drafts.collect()));
+    model.keeps_at = None;
+    effects.push(Effect::KeepDrafts(unsent(model)));
+}
+
+/// A key was pressed: what is typed is kept before long.
+pub(super) fn typed(model: &mut Model) {
+    let is_typed = matches!(model.mode, Mode::Send { .. }) || in_box(model).is_some();
+    if is_typed && model.keeps_at.is_none() {
+        model.keeps_at = Some(model.now.ms + KEEP_MS);
+    }
+}
+
+/// What did not arrive is a draft again, before what was typed since.
+pub(super) fn give_back(model: &mut Model, id: &str, text: &str) {
+    let newer = model.draft(id);
+    let whole = if newer.is_empty() { text.to_owned() } else { format!("{text}\n{newer}") };
+    model.drafts.insert(id.to_owned(), Editor::with(&whole));
+}
+
+/// Everything that was typed and not sent, by session: also what is on its way, until it has arrived.
+pub(crate) fn unsent(model: &Model) -> BTreeMap<String, String> {
+    let on_its_way = model.under_way.values().filter_map(|one| {
+        let words = one.deed.as_ref().and_then(Deed::words);
+        let own = one.id.as_deref().zip(words);
+        own.or_else(|| one.prompt.as_deref().map(|prompt| (NEW_DRAFT, prompt)))
+    });
+    let in_box = in_box(model);
+    // A box that was opened with a draft has that in it.
+    let is_open = |id: &str| matches!(model.mode, Mode::New(_)) && id == NEW_DRAFT;
+    let drafts = model.drafts.iter().map(|(id, draft)| (id.as_str(), draft.text()));
+    let all = on_its_way.chain(drafts.filter(|(id, _)| !is_open(id))).chain(in_box);
+    let mut unsent: BTreeMap<String, String> = BTreeMap::new();
+    for (id, text) in all.filter(|(_, text)| !text.is_empty()) {
+        let kept = unsent.entry(id.to_owned()).or_default();
+        kept.extend((!kept.is_empty()).then_some('\n'));
+        kept.push_str(text);
+    }
+    unsent
+}
+
+/// What is typed into the box that is open, and whom it is for. A message is typed into its draft.
+pub(super) fn in_box(model: &Model) -> Option<(&str, &str)> {
+    if let Mode::New(form) = &model.mode {
+        return Some((NEW_DRAFT, form.prompt.text()));
+    }
+    if let Mode::AnswerWords { id, words, .. } = &model.mode {
+        return Some((id, words.text()));
+    }
+    let Mode::Words(form) = &model.mode else { return None };
+    let id = form.ids.first().filter(|_| form.wanted == Wanted::ResumeWords)?;
+    Some((id, form.words.text()))
 }

@@ -71,17 +71,18 @@ fn begin(model: &mut Model, mut form: Box<NewBox>, effects: &mut Vec<Effect>) {
             return;
         }
     };
-    keep_prompt(model, Editor::default(), effects);
     let name = wanted.name.clone().unwrap_or_else(|| "a session".to_owned());
     let label = if wanted.looped.is_some() { "beginning the loop" } else { "making the session" };
     let prompt = wanted.prompt.clone();
     let (request, line) = new_session(wanted);
     let under_way = UnderWay { id: None, name, deed: None, label, prompt };
     call(model, under_way, request, line, effects);
+    model.drafts.remove(NEW_DRAFT);
+    drafts::keep(model, effects);
 }
 
 /// What a new session is to be told is kept for the next time.
-pub(super) fn keep_prompt(model: &mut Model, prompt: Editor, effects: &mut Vec<Effect>) {
+fn keep_prompt(model: &mut Model, prompt: Editor, effects: &mut Vec<Effect>) {
     if model.draft(NEW_DRAFT) != prompt.text() {
         model.drafts.insert(NEW_DRAFT.to_owned(), prompt);
         drafts::keep(model, effects);

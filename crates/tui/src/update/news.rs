@@ -1,9 +1,8 @@
 //! What comes from the daemon: sessions, events, the ends of calls.
 
-use super::{SETTLE_MS, done, drafts, move_on, new, wrong};
+use super::{SETTLE_MS, done, drafts, gone, move_on, wrong};
 use crate::command::Command;
 use crate::deed::{Deed, loop_line};
-use crate::editor::Editor;
 use crate::keymap::Place;
 use crate::message::{Effect, Fetched, News, Seen, Tab, Told};
 use crate::model::{End, Link, Mode, Model, NEW_DRAFT, Page, UnderWay};
@@ -21,7 +20,13 @@ pub(super) fn listed(model: &mut Model, sessions: Vec<SessionView>, last_seq: u6
     model.gate = gate;
     model.looking.stale.clear();
     let living = sessions.into_iter().filter(|session| session.status != Status::Archived);
-    model.sessions = living.map(|session| (session.id.clone(), session)).collect();
+    let living = living.map(|session| (session.id.clone(), session)).collect();
+    let former = std::mem::replace(&mut model.sessions, living);
+    for (id, gone) in former {
+        if !model.sessions.contains_key(&id) {
+            gone::forget(model, gone);
+        }
+    }
     model.put_in_order();
 }
 
@@ -37,7 +42,8 @@ pub(super) fn seen(model: &mut Model, seen: Vec<Seen>) {
 }
 
 fn forget(model: &mut Model, id: &str) {
-    if model.sessions.remove(id).is_some() {
+    if let Some(gone) = model.sessions.remove(id) {
+        gone::forget(model, gone);
         model.put_in_order();
     }
 }
@@ -185,9 +191,12 @@ pub(super) fn ended(
             done(model, message);
         }
         Err(told) => {
-            give_back(model, &under_way, effects);
+            give_back(model, &under_way);
             wrong(model, told);
         }
+    }
+    if under_way.prompt.is_some() || under_way.deed.as_ref().is_some_and(|d| d.words().is_some()) {
+        drafts::keep(model, effects);
     }
 }
 
@@ -202,17 +211,14 @@ fn has_become(session: &mut SessionView, deed: &Deed) {
     }
 }
 
-/// A message that was not sent is a draft again, and so is what a new session was to be told.
-fn give_back(model: &mut Model, under_way: &UnderWay, effects: &mut Vec<Effect>) {
-    if let Some(prompt) = under_way.prompt.as_deref().filter(|_| model.draft(NEW_DRAFT).is_empty())
-    {
-        new::keep_prompt(model, Editor::with(prompt), effects);
+/// Words that did not arrive are a draft again, and so is what a new session was to be told.
+fn give_back(model: &mut Model, under_way: &UnderWay) {
+    if let Some(prompt) = &under_way.prompt {
+        drafts::give_back(model, NEW_DRAFT, prompt);
     }
-    if let (Some(id), Some(Deed::Send { text, .. })) = (&under_way.id, &under_way.deed)
-        && model.draft(id).is_empty()
-    {
-        model.drafts.insert(id.clone(), Editor::with(text));
-        drafts::keep(model, effects);
+    let words = under_way.deed.as_ref().and_then(Deed::words);
+    if let Some((id, words)) = under_way.id.as_deref().zip(words) {
+        drafts::give_back(model, id, words);
     }
 }
 

@@ -63,8 +63,8 @@ pub(super) fn press(
         return;
     }
     model.drafts.remove(&id);
-    drafts::keep(model, effects);
     act(model, &id, Deed::Send { text, files }, effects);
+    drafts::keep(model, effects);
 }
 
 /// Takes a key in the box for the path of a file.

@@ -34,13 +34,13 @@ pub(super) fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) -> Option<(u16,
             None
         }
         Mode::Send { id, files } => {
-            let name = model.sessions.get(id).map_or(id.as_str(), |session| &session.name);
+            let name = model.name_of(id).unwrap_or(id);
             let empty = Editor::default();
             let draft = model.drafts.get(id).unwrap_or(&empty);
             text_box(pen, area, &format!("message to {name}"), draft, files)
         }
         Mode::AnswerWords { id, words, .. } => {
-            let name = model.sessions.get(id).map_or(id.as_str(), |session| &session.name);
+            let name = model.name_of(id).unwrap_or(id);
             text_box(pen, area, &format!("answer to {name}"), words, &[])
         }
         Mode::File(form) => file(model, pen, area, form),
@@ -122,7 +122,7 @@ fn ending(path: &str, columns: u16) -> String {
 fn file(model: &Model, pen: &mut Pen<'_>, area: Rect, form: &FileBox) -> Option<(u16, u16)> {
     let theme = model.theme;
     let columns = BOX_COLUMNS.min(area.width.saturating_sub(2));
-    let name = model.sessions.get(&form.id).map_or("", |session| session.name.as_str());
+    let name = model.name_of(&form.id).unwrap_or_default();
     let inner = pen.frame(middle(area, columns, 5), &format!("a file for {name}"));
     let cursor = edit(pen, Rect { height: 1, ..inner }, &form.words);
     let (text, style) = match form.fault {
@@ -137,12 +137,7 @@ fn file(model: &Model, pen: &mut Pen<'_>, area: Rect, form: &FileBox) -> Option<
 fn words(model: &Model, pen: &mut Pen<'_>, area: Rect, form: &WordsBox) -> Option<(u16, u16)> {
     let theme = model.theme;
     let columns = BOX_COLUMNS.min(area.width.saturating_sub(2));
-    let removed = |id: &String| model.trash.items().iter().find(|item| item.id == *id);
-    let name = |id: &String| {
-        let listed = model.sessions.get(id).map(|session| session.name.as_str());
-        listed.or_else(|| removed(id).map(|item| item.name.as_str()))
-    };
-    let names: Vec<&str> = form.ids.iter().filter_map(name).collect();
+    let names: Vec<&str> = form.ids.iter().filter_map(|id| model.name_of(id)).collect();
     let inner = pen.frame(middle(area, columns, 5), &form.wanted.title(&names.join(", ")));
     let cursor = edit(pen, Rect { height: 1, ..inner }, &form.words);
     let (text, style) = match &form.fault {

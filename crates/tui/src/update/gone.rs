@@ -1,0 +1,41 @@
+//! Sessions that go away while this shows them.
+
+use super::wrong;
+use crate::command::Command;
+use crate::keymap::Place;
+use crate::message::Told;
+use crate::model::{Mode, Model};
+use glis_wire::view::SessionView;
+
+/// A session is no longer there. A box about it stays open, or the next letters that are typed into it would
+/// be commands; what is sent from it is refused by the daemon, and a draft again.
+pub(super) fn forget(model: &mut Model, gone: SessionView) {
+    if is_typed_about(model, &gone.id) {
+        let message = format!("`{}` is gone", gone.name);
+        let hint = format!("{} shows the trash", model.key(Place::List, Command::Trash));
+        wrong(model, Told { message, hint: Some(hint) });
+    }
+    model.gone.insert(gone.id, gone.name);
+}
+
+fn is_typed_about(model: &Model, gone: &str) -> bool {
+    match &model.mode {
+        Mode::Send { id, .. } | Mode::AnswerWords { id, .. } | Mode::Inline { id } => id == gone,
+        Mode::File(form) => form.id == gone,
+        Mode::Words(form) => form.ids.iter().any(|id| id == gone),
+        Mode::Confirm { ids, .. } => ids.iter().any(|id| id == gone),
+        Mode::New(_)
+        | Mode::Plan(_)
+        | Mode::List
+        | Mode::Help { .. }
+        | Mode::Filter
+        | Mode::Asks { .. }
+        | Mode::Palette { .. }
+        | Mode::History
+        | Mode::Trash { .. }
+        | Mode::Judged { .. }
+        | Mode::Pick { .. }
+        | Mode::Search(_)
+        | Mode::Past { .. } => false,
+    }
+}
