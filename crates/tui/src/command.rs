@@ -37,12 +37,7 @@ pub(crate) enum Command {
     MergeInto,
     Restore,
     PauseFor,
-    PauseAtBoundary,
-    PauseRemoving,
-    PauseClearing,
-    PauseKeeping,
-    PauseOrForce,
-    PauseOrLeave,
+    PauseIn(Way),
     LoopMax,
     MoreIterations,
     FewerIterations,
@@ -71,6 +66,23 @@ pub(crate) enum Command {
     Interrupt,
     Suspend,
     Quit,
+}
+
+/// In what a pause is not the usual one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// It waits for the end of the turn.
+    AfterTurn,
+    /// It frees the disk space of the worktree, if a snapshot has all of it.
+    Removing,
+    /// It frees that whatever is in no snapshot.
+    Clearing,
+    /// It keeps the worktree, whatever is configured.
+    Keeping,
+    /// It ends an agent that does not come to rest in time.
+    OrForce,
+    /// It leaves such an agent running.
+    OrLeave,
 }
 
 /// The name of each in the configuration.
@@ -109,12 +121,12 @@ const NAMES: &[(Command, &str)] = &[
     (Command::MergeInto, "merge-into"),
     (Command::Restore, "restore"),
     (Command::PauseFor, "pause-for"),
-    (Command::PauseAtBoundary, "pause-after-turn"),
-    (Command::PauseRemoving, "pause-remove-worktree"),
-    (Command::PauseClearing, "pause-clear-worktree"),
-    (Command::PauseKeeping, "pause-keep-worktree"),
-    (Command::PauseOrForce, "pause-or-force"),
-    (Command::PauseOrLeave, "pause-or-leave"),
+    (Command::PauseIn(Way::AfterTurn), "pause-after-turn"),
+    (Command::PauseIn(Way::Removing), "pause-remove-worktree"),
+    (Command::PauseIn(Way::Clearing), "pause-clear-worktree"),
+    (Command::PauseIn(Way::Keeping), "pause-keep-worktree"),
+    (Command::PauseIn(Way::OrForce), "pause-or-force"),
+    (Command::PauseIn(Way::OrLeave), "pause-or-leave"),
     (Command::LoopMax, "iterations"),
     (Command::MoreIterations, "more-iterations"),
     (Command::FewerIterations, "fewer-iterations"),
@@ -180,12 +192,7 @@ impl Command {
             | Self::MergeInto
             | Self::Restore
             | Self::PauseFor
-            | Self::PauseAtBoundary
-            | Self::PauseRemoving
-            | Self::PauseClearing
-            | Self::PauseKeeping
-            | Self::PauseOrForce
-            | Self::PauseOrLeave
+            | Self::PauseIn(_)
             | Self::LoopMax
             | Self::MoreIterations
             | Self::FewerIterations

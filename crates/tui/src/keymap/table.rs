@@ -2,6 +2,7 @@
 
 use super::Place::{self, Asks, Inline, List, Past};
 use crate::command::Command::{self, self as C};
+use crate::command::Way;
 
 /// One line of the table: the keys as they are written, parted by blanks if they are pressed one after
 /// the other, and a word for the help.
@@ -33,13 +34,13 @@ pub(super) const TABLE: &[Binding] = &[
     Binding(List, "e", C::Execute, "execute a plan"),
     Binding(List, "p", C::Pause, "pause"),
     Binding(List, "ctrl+x p", C::TogglePause, "pause, cancel, resume"),
-    Binding(List, "", C::PauseAtBoundary, "pause after its turn"),
+    Binding(List, "", C::PauseIn(Way::AfterTurn), "pause after its turn"),
     Binding(List, "", C::PauseFor, "pause for a while"),
-    Binding(List, "", C::PauseRemoving, "pause, remove worktree"),
-    Binding(List, "", C::PauseClearing, "pause, ignored files too"),
-    Binding(List, "", C::PauseKeeping, "pause, keep worktree"),
-    Binding(List, "", C::PauseOrForce, "pause, force if late"),
-    Binding(List, "", C::PauseOrLeave, "pause, unless late"),
+    Binding(List, "", C::PauseIn(Way::Removing), "pause, remove worktree"),
+    Binding(List, "", C::PauseIn(Way::Clearing), "pause, ignored files too"),
+    Binding(List, "", C::PauseIn(Way::Keeping), "pause, keep worktree"),
+    Binding(List, "", C::PauseIn(Way::OrForce), "pause, force if late"),
+    Binding(List, "", C::PauseIn(Way::OrLeave), "pause, unless late"),
     Binding(List, "u", C::Resume, "resume"),
     Binding(List, "r", C::ResumeWith, "resume with words"),
     Binding(List, "S", C::Stop, "stop its process"),

@@ -4,7 +4,7 @@ use super::deliver;
 use super::post::Post;
 use crate::message::{Msg, Told};
 use glis_wire::home::Home;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -59,35 +59,64 @@ impl Keeper {
     }
 }
 
-fn serve(home: &Home, mut known: Drafts, wished: &Receiver<Drafts>, post: &Post) {
+fn serve(home: &Home, read: Drafts, wished: &Receiver<Drafts>, post: &Post) {
+    let mut shared = Shared { own: read.clone(), seen: read, others: Drafts::new() };
     while let Ok(wish) = wished.recv() {
         let newest = wished.try_iter().last().unwrap_or(wish);
-        match change(home, &known, &newest) {
-            Ok(()) => known = newest,
-            Err(fault) => {
-                let message = format!("what you type is not kept: {fault}");
-                deliver(post, Msg::Failed(Told { message, hint: None }));
-            }
+        if let Err(fault) = shared.change(home, newest) {
+            let message = format!("what you type is not kept: {fault}");
+            deliver(post, Msg::Failed(Told { message, hint: None }));
         }
     }
 }
 
-/// Changes in the file what has changed here; what another overview has written there stays. Written beside
-/// and renamed, so that a crash leaves the former or the new ones.
-fn change(home: &Home, known: &Drafts, newest: &Drafts) -> io::Result<()> {
-    let mut private = fs::File::options();
-    private.write(true).create(true).mode(0o600);
-    let lock = private.open(home.state.join("drafts.lock"))?;
-    lock.lock()?;
-    let mut drafts = read(home);
-    drafts.retain(|id, _| !known.contains_key(id) || newest.contains_key(id));
-    let changed = newest.iter().filter(|(id, text)| known.get(*id) != Some(*text));
-    drafts.extend(changed.map(|(id, text)| (id.clone(), text.clone())));
-    let beside = home.state.join("drafts.new");
-    let mut out = private.truncate(true).open(&beside)?;
-    out.write_all(serde_json::to_string(&drafts).map_err(io::Error::other)?.as_bytes())?;
-    out.sync_all()?;
-    fs::rename(beside, file(home))
+/// What is known of the file.
+struct Shared {
+    /// What this overview has in it.
+    own: Drafts,
+    /// What was last seen there, of each session that this overview has or had something for.
+    seen: Drafts,
+    /// What another overview has written there for the same session.
+    others: Drafts,
+}
+
+impl Shared {
+    /// Changes in the file what has changed here; what another overview has written there stays, before our
+    /// own where it is for the same session. Written beside and renamed, so that a crash leaves the former
+    /// or the new ones.
+    fn change(&mut self, home: &Home, newest: Drafts) -> io::Result<()> {
+        let mut private = fs::File::options();
+        private.write(true).create(true).mode(0o600);
+        let lock = private.open(home.state.join("drafts.lock"))?;
+        lock.lock()?;
+        let mut drafts = read(home);
+        let own: BTreeSet<&String> = self.own.keys().chain(newest.keys()).collect();
+        for id in own.into_iter().filter(|id| self.own.get(*id) != newest.get(*id)) {
+            let there = drafts.remove(id);
+            if there.as_ref() != self.seen.get(id) {
+                set(&mut self.others, id, there);
+            }
+            let parts = [self.others.get(id), newest.get(id)].into_iter().flatten();
+            let whole: Vec<&str> = parts.map(String::as_str).collect();
+            let whole = Some(whole.join("\n")).filter(|whole| !whole.is_empty());
+            set(&mut self.seen, id, whole.clone());
+            set(&mut drafts, id, whole);
+        }
+        let beside = home.state.join("drafts.new");
+        let mut out = private.truncate(true).open(&beside)?;
+        out.write_all(serde_json::to_string(&drafts).map_err(io::Error::other)?.as_bytes())?;
+        out.sync_all()?;
+        fs::rename(beside, file(home))?;
+        self.own = newest;
+        Ok(())
+    }
+}
+
+fn set(drafts: &mut Drafts, id: &str, text: Option<String>) {
+    match text {
+        Some(text) => drafts.insert(id.to_owned(), text),
+        None => drafts.remove(id),
+    };
 }
 
 #[cfg(test)]
@@ -102,15 +131,27 @@ mod tests {
     fn two_overviews_keep_what_the_other_has_written() {
         let dir = tempfile::tempdir().unwrap();
         let home = Home::under(dir.path());
-        let none = Drafts::new();
-        let (one, other) = (drafts(&[("a", "half")]), drafts(&[("b", "a thought"), ("c", "x")]));
-        change(&home, &none, &one).unwrap();
-        change(&home, &none, &other).unwrap();
+        let begin = || Shared { own: read(&home), seen: read(&home), others: Drafts::new() };
+        let (mut one, mut other) = (begin(), begin());
+        one.change(&home, drafts(&[("a", "half")])).unwrap();
+        other.change(&home, drafts(&[("b", "a thought"), ("c", "x")])).unwrap();
         assert_eq!(read(&home), drafts(&[("a", "half"), ("b", "a thought"), ("c", "x")]));
         // Each takes away its own alone.
-        change(&home, &other, &drafts(&[("b", "a whole thought")])).unwrap();
+        other.change(&home, drafts(&[("b", "a whole thought")])).unwrap();
         assert_eq!(read(&home), drafts(&[("a", "half"), ("b", "a whole thought")]));
-        change(&home, &one, &none).unwrap();
-        assert_eq!(read(&home), drafts(&[("b", "a whole thought")]));
+        // Both have something for the same session, and go on with it.
+        other.change(&home, drafts(&[("a", "m")])).unwrap();
+        assert_eq!(read(&home), drafts(&[("a", "half\nm")]));
+        other.change(&home, drafts(&[("a", "mine")])).unwrap();
+        assert_eq!(read(&home), drafts(&[("a", "half\nmine")]));
+        other.change(&home, Drafts::new()).unwrap();
+        assert_eq!(read(&home), drafts(&[("a", "half")]));
+        one.change(&home, Drafts::new()).unwrap();
+        assert_eq!(read(&home), Drafts::new());
+        // What was there at the beginning is ours to change.
+        one.change(&home, drafts(&[("a", "old")])).unwrap();
+        let mut third = begin();
+        third.change(&home, drafts(&[("a", "older")])).unwrap();
+        assert_eq!(read(&home), drafts(&[("a", "older")]));
     }
 }

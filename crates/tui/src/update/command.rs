@@ -3,7 +3,7 @@
 use super::acts::{View, act, confirm, each, of_all, refuses};
 use super::tabs::{show_nth, turn_tab};
 use super::{SETTLE_MS, done, drafts, executing, house, inline, new, past, send, words};
-use crate::command::Command;
+use crate::command::{Command, Way};
 use crate::deed::{Deed, PauseWith, Reply, pause_all, resume_all, resume_all_from_log};
 use crate::editor::Editor;
 use crate::keymap::Place;
@@ -19,6 +19,8 @@ use std::collections::BTreeMap;
 
 /// As many lines as a key that scrolls goes on.
 const PAGE: isize = 10;
+
+const RESUMING_ALL: &str = "resuming everything";
 
 /// Carries a command out.
 pub(super) fn run(model: &mut Model, command: Command, effects: &mut Vec<Effect>) {
@@ -64,24 +66,13 @@ pub(super) fn run(model: &mut Model, command: Command, effects: &mut Vec<Effect>
         | Command::PauseFor
         | Command::LoopMax => ask_words(model, command),
         Command::Restore => words::choose_snapshot(model),
-        Command::PauseAtBoundary
-        | Command::PauseRemoving
-        | Command::PauseKeeping
-        | Command::PauseOrForce
-        | Command::PauseOrLeave => {
-            each(model, |_| Some(Deed::PauseWith(pause_with(command))), effects);
-        }
-        Command::PauseClearing => {
-            confirm(model, |_| Deed::PauseWith(pause_with(command)), effects);
-        }
+        Command::PauseIn(way) => pause_in(model, way, effects),
         Command::DenyBecause => deny_because(model),
         Command::Trash | Command::Judged => house::open(model, command, effects),
         Command::Search => model.mode = Mode::Search(Box::default()),
         Command::PauseAll => of_all(model, pause_all(), "PAUSING... everything", effects),
-        Command::ResumeAll => of_all(model, resume_all(), "resuming everything", effects),
-        Command::ResumeAllFromLog => {
-            of_all(model, resume_all_from_log(), "resuming everything", effects);
-        }
+        Command::ResumeAll => of_all(model, resume_all(), RESUMING_ALL, effects),
+        Command::ResumeAllFromLog => of_all(model, resume_all_from_log(), RESUMING_ALL, effects),
         Command::Allow => answer(model, Reply::Allow, effects),
         Command::AllowForSession => answer(model, Reply::AllowForSession, effects),
         Command::Deny => answer(model, Reply::Deny, effects),
@@ -216,20 +207,22 @@ fn attach(model: &mut Model, effects: &mut Vec<Effect>) {
     }
 }
 
-/// The pause of a command: in what it is not the usual one.
-fn pause_with(command: Command) -> PauseWith {
+/// Pauses in a way that is not the usual one.
+fn pause_in(model: &mut Model, way: Way, effects: &mut Vec<Effect>) {
     let clears = |clearing| PauseWith { clearing: Some(clearing), ..PauseWith::USUAL };
     let late = |on_timeout| PauseWith { on_timeout: Some(on_timeout), ..PauseWith::USUAL };
-    let differing = [
-        (Command::PauseAtBoundary, PauseWith { mode: PauseMode::Boundary, ..PauseWith::USUAL }),
-        (Command::PauseRemoving, clears(Clearing::IfAllIsSaved)),
-        (Command::PauseClearing, clears(Clearing::Always)),
-        (Command::PauseKeeping, clears(Clearing::Keep)),
-        (Command::PauseOrForce, late(OnTimeout::Force)),
-        (Command::PauseOrLeave, late(OnTimeout::Refuse)),
-    ];
-    let own = differing.into_iter().find(|(known, _)| *known == command);
-    own.map_or(PauseWith::USUAL, |(_, with)| with)
+    let with = match way {
+        Way::AfterTurn => PauseWith { mode: PauseMode::Boundary, ..PauseWith::USUAL },
+        Way::Removing => clears(Clearing::IfAllIsSaved),
+        Way::Keeping => clears(Clearing::Keep),
+        Way::OrForce => late(OnTimeout::Force),
+        Way::OrLeave => late(OnTimeout::Refuse),
+        Way::Clearing => {
+            let with = clears(Clearing::Always);
+            return confirm(model, |_| Deed::PauseWith(with), effects);
+        }
+    };
+    each(model, |_| Some(Deed::PauseWith(with)), effects);
 }
 
 /// Opens the box for the words that a command needs.
