@@ -79,11 +79,14 @@ impl TimedBot {
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 while !done.load(Ordering::Relaxed) {
-                    match self.next_wait() {
-                        Some(left) => self.leap(left, &done),
-                        None => self.pass(Duration::from_millis(200)),
-                    }
-                    std::thread::sleep(Duration::from_millis(10));
+                    // One step, and then what is waited for by now: a thread whose wait begins meanwhile would
+                    // sleep through hours, as if the network had been away.
+                    let (step, rest) = match self.next_wait() {
+                        Some(left) => (left.min(POLL), Duration::from_millis(4)),
+                        None => (Duration::from_millis(200), Duration::from_millis(10)),
+                    };
+                    self.leap(step, &done);
+                    std::thread::sleep(rest);
                 }
             });
             let acted = act();
