@@ -1,8 +1,9 @@
 //! Plans from a phone: shown, executed, paused and taken up again, with the way on where a task stands still.
 
 use crate::support::bot::BotHouse;
+use crate::support::bot_time::TimedBot;
 use crate::support::house::Outcome;
-use crate::support::planned::{BRANCH, LONG, plan, record, task, until_at_work};
+use crate::support::planned::{BRANCH, LONG, Window, plan, record, task, until_at_work};
 
 #[test]
 fn a_plan_is_shown_executed_and_told_to_its_end() -> Outcome {
@@ -67,5 +68,26 @@ fn a_task_that_failed_says_so_and_begins_anew() -> Outcome {
     bot.hear("dust begins anew.")?;
     bot.hear("All tasks are done")?;
     assert_eq!(record(&bot.house, "dust-2")?["restart_of_run_id"], "dust-1");
+    Ok(())
+}
+
+/// What it asks already gets its card, and a clock that is set back hides nothing of what follows.
+#[test]
+fn a_plan_that_a_chat_joins_is_told_from_there_on() -> Outcome {
+    let timed = TimedBot::new()?;
+    let bot = &timed.bot;
+    let dust = "say before. ;; approve sweep now? ;; say behind. ;; write dust.txt a";
+    plan(&bot.house, &[task("dust", dust, &[], None)])?;
+    let window = Window::open(&bot.house, &[])?;
+    bot.house.follow(1)?.until(|event| event["event"] == "asked")?;
+    bot.ask("/plan", "? dust waiting")?;
+    timed.set_clock(-7200);
+    bot.hear("dust-1 asks for approval")?;
+    bot.press("Allow once")?;
+    bot.hear("behind.")?;
+    bot.hear("All tasks are done")?;
+    assert_eq!(bot.count("before."), 0, "what was said before is not told");
+    let (status, said, beside) = window.end()?;
+    assert_eq!(status, Some(0), "{said}{beside}");
     Ok(())
 }

@@ -65,7 +65,12 @@ impl Bot {
         text: &str,
         files: Vec<String>,
     ) -> Result<(), StoreFault> {
-        self.follow(asked, session)?;
+        // Heard of from now on, as far as this user and chat do not already.
+        let follow = match self.told_so_far(asked.place.chat, &session.id)? {
+            Ok(told) => follow_of(asked, session, told),
+            Err(fault) => return self.complain(asked, fault),
+        };
+        self.change(|change| change.follow(&follow))?;
         if session.status == Status::Suspended {
             // It is told before the session wakes, which takes a moment; in the lane of what the agent
             // will say, so that this does not come before it.
@@ -215,40 +220,36 @@ impl Bot {
 
     /// Makes a session the current one. What it asks already is shown.
     pub(super) fn switch(&self, asked: &Asked, name: &str) -> Result<(), StoreFault> {
-        match self.show(&asked.caller, name) {
-            Ok(session) => {
-                let follow = self.follow_from_here(asked, &session)?;
-                let text = words::switched(&session);
-                let say = Say::text(asked.place, Lane::Reply, text);
-                self.answer(asked, &[say], |change| {
-                    change.set_current(asked.place.chat, Some(&session.id))?;
-                    change.follow(&follow)
-                })?;
-                self.show_asks(&session)
-            }
-            Err(fault) => self.complain(asked, fault),
-        }
-    }
-
-    /// Hears of a session from now on, as far as this user and chat do not already.
-    fn follow(&self, asked: &Asked, session: &SessionView) -> Result<(), StoreFault> {
-        let follow = self.follow_from_here(asked, session)?;
-        self.change(|change| change.follow(&follow))
-    }
-
-    /// What was said so far is not told. It is known by its last entry and not by the time: a clock that is set
-    /// back would make everything that follows look older.
-    fn follow_from_here(&self, asked: &Asked, session: &SessionView) -> Result<Follow, StoreFault> {
-        let known = self.store().look().follows_of(&session.id)?;
-        if let Some(known) = known.into_iter().find(|follow| follow.chat == asked.place.chat) {
-            return Ok(follow_of(asked, session, known.told));
-        }
-        let told = match self.desk.conversation(&session.id) {
-            Ok(entries) => entries.last().map(mark_of).unwrap_or_default(),
-            // The daemon is away: what comes next says so.
-            Err(_) => Mark::at(self.now()),
+        let session = match self.show(&asked.caller, name) {
+            Ok(session) => session,
+            Err(fault) => return self.complain(asked, fault),
         };
-        Ok(follow_of(asked, session, told))
+        let follow = match self.told_so_far(asked.place.chat, &session.id)? {
+            Ok(told) => follow_of(asked, &session, told),
+            Err(fault) => return self.complain(asked, fault),
+        };
+        let say = Say::text(asked.place, Lane::Reply, words::switched(&session));
+        self.answer(asked, &[say], |change| {
+            change.set_current(asked.place.chat, Some(&session.id))?;
+            change.follow(&follow)
+        })?;
+        self.show_asks(&session)
+    }
+
+    /// What a chat was told of a session; where it does not hear of it yet, all that was said so far. That is
+    /// known by its last entry and not by the time: a clock that is set back would make everything that follows
+    /// look older.
+    pub(super) fn told_so_far(
+        &self,
+        chat: i64,
+        session: &str,
+    ) -> Result<Result<Mark, Fault>, StoreFault> {
+        let known = self.store().look().follows_of(session)?;
+        if let Some(known) = known.into_iter().find(|follow| follow.chat == chat) {
+            return Ok(Ok(known.told));
+        }
+        let entries = self.desk.conversation(session);
+        Ok(entries.map(|entries| entries.last().map(mark_of).unwrap_or_default()))
     }
 
     fn archive(&self, asked: &Asked, session: &SessionView) -> Result<(), StoreFault> {

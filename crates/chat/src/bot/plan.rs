@@ -60,7 +60,20 @@ impl Bot {
         let text = words::plan_now(plan);
         // In the lane of what follows, so that this does not come before it.
         let say = Say::card(asked.place, Lane::Final, text, keys_of(place, plan));
-        self.answer(asked, &[say], |change| self.hear_of(change, asked, place, plan))
+        let at_work = match self.at_work(asked, plan)? {
+            Ok(at_work) => at_work,
+            Err(fault) => return self.complain(asked, fault),
+        };
+        self.answer(asked, &[say], |change| {
+            hear_of(change, &plan_follow(asked, place, plan), &at_work)
+        })?;
+        // What is asked already has no event to come.
+        for (session, ..) in &at_work {
+            if let Ok(shown) = self.look_at(session) {
+                self.show_asks(&shown)?;
+            }
+        }
+        Ok(())
     }
 
     pub(super) fn execute_plan(&self, asked: &Asked, place: &str) -> Result<(), StoreFault> {
@@ -101,17 +114,16 @@ impl Bot {
         place: &str,
         task: &str,
     ) -> Result<(), StoreFault> {
-        if let Err(fault) = self.meet_plan(asked, place)? {
-            return self.complain(asked, fault);
-        }
-        let (place, task) = (place.to_owned(), task.to_owned());
-        let told = format!("{task} is resumed.");
-        let request = PlanRequest::Resume { place, task, prompt: None };
-        match self.desk.call(&asked.caller, Request::Plan(request)) {
-            Ok(Response::Runs(_)) => self.reply(asked, told),
-            Ok(_) => self.complain(asked, Fault::unfit()),
-            Err(fault) => self.complain(asked, fault),
-        }
+        self.with_plan(asked, place, || {
+            let (place, task) = (place.to_owned(), task.to_owned());
+            let told = format!("{task} is resumed.");
+            let request = PlanRequest::Resume { place, task, prompt: None };
+            match self.desk.call(&asked.caller, Request::Plan(request)) {
+                Ok(Response::Runs(_)) => self.reply(asked, told),
+                Ok(_) => self.complain(asked, Fault::unfit()),
+                Err(fault) => self.complain(asked, fault),
+            }
+        })
     }
 
     pub(super) fn restart_task(
@@ -120,13 +132,25 @@ impl Bot {
         place: &str,
         task: &str,
     ) -> Result<(), StoreFault> {
-        if let Err(fault) = self.meet_plan(asked, place)? {
-            return self.complain(asked, fault);
-        }
-        let work = PlanWork::Restart { task: task.to_owned() };
-        match self.desk.plan(&asked.caller, Path::new(place), work) {
-            Ok(_) => self.reply(asked, format!("{task} begins anew.")),
-            Err(told) => self.tell_fault(asked, &told),
+        self.with_plan(asked, place, || {
+            let work = PlanWork::Restart { task: task.to_owned() };
+            match self.desk.plan(&asked.caller, Path::new(place), work) {
+                Ok(_) => self.reply(asked, format!("{task} begins anew.")),
+                Err(told) => self.tell_fault(asked, &told),
+            }
+        })
+    }
+
+    /// Does something with a task of a plan that this chat hears of.
+    fn with_plan(
+        &self,
+        asked: &Asked,
+        place: &str,
+        act: impl FnOnce() -> Result<(), StoreFault>,
+    ) -> Result<(), StoreFault> {
+        match self.meet_plan(asked, place)? {
+            Ok(_) => act(),
+            Err(fault) => self.complain(asked, fault),
         }
     }
 
@@ -136,40 +160,41 @@ impl Bot {
         asked: &Asked,
         place: &str,
     ) -> Result<Result<Option<PlanView>, Fault>, StoreFault> {
-        let plan = self.look_at_plan(place);
-        if let Ok(Some(plan)) = &plan {
-            self.change(|change| match change.look().plan_follow(&plan.id, asked.place.chat)? {
-                Some(_) => Ok(()),
-                None => self.hear_of(change, asked, place, plan),
-            })?;
-        }
-        Ok(plan)
+        let plan = match self.look_at_plan(place) {
+            Ok(Some(plan)) => plan,
+            unmet => return Ok(unmet),
+        };
+        let at_work = match self.at_work(asked, &plan)? {
+            Ok(at_work) => at_work,
+            Err(fault) => return Ok(Err(fault)),
+        };
+        let follow = plan_follow(asked, place, &plan);
+        self.change(|change| match change.look().plan_follow(&plan.id, follow.chat)? {
+            Some(_) => Ok(()),
+            None => hear_of(change, &follow, &at_work),
+        })?;
+        Ok(Ok(Some(plan)))
     }
 
-    /// This chat hears of a plan from now on, and of the sessions that work on it. It was shown how that is.
-    fn hear_of(
+    /// The sessions that work on a plan, each with what this chat was told of it.
+    fn at_work(
         &self,
-        change: &Change<'_>,
         asked: &Asked,
-        place: &str,
         plan: &PlanView,
-    ) -> Result<(), StoreFault> {
-        let follow = PlanFollow {
-            plan: plan.id.clone(),
-            chat: asked.place.chat,
-            thread: asked.place.thread,
-            user: asked.user,
-            place: place.to_owned(),
-            told: super::plan_news::told_now(plan),
-        };
-        change.follow_plan(&follow)?;
+    ) -> Result<Result<Vec<AtWork>, Fault>, StoreFault> {
+        let mut at_work = Vec::new();
         for run in words::plan_runs(plan).filter(|run| run.commit.is_none()) {
             let Some((session, name)) = run.session.as_ref().zip(run.session_name.as_ref()) else {
                 continue;
             };
-            change.follow(&follow.session(session, name, Mark::at(self.now())))?;
+            match self.told_so_far(asked.place.chat, session)? {
+                Ok(told) => at_work.push((session.clone(), name.clone(), told)),
+                // It was removed, and says nothing any more.
+                Err(Fault::Refused(_)) => {}
+                Err(fault) => return Ok(Err(fault)),
+            }
         }
-        Ok(())
+        Ok(Ok(at_work))
     }
 
     /// A plan as it is executed, if it ever was.
@@ -186,6 +211,30 @@ impl Bot {
     fn tell_fault(&self, asked: &Asked, told: &Told) -> Result<(), StoreFault> {
         self.reply(asked, words::fault(&told.message, told.hint.as_deref()))
     }
+}
+
+/// A session that works on a plan: its id, its name, and what a chat was told of it.
+type AtWork = (String, String, Mark);
+
+/// The chat that asks hears of a plan, and was shown how it is.
+fn plan_follow(asked: &Asked, place: &str, plan: &PlanView) -> PlanFollow {
+    PlanFollow {
+        plan: plan.id.clone(),
+        chat: asked.place.chat,
+        thread: asked.place.thread,
+        user: asked.user,
+        place: place.to_owned(),
+        told: super::plan_news::told_now(plan),
+    }
+}
+
+/// A chat hears of a plan from now on, and of the sessions that work on it.
+fn hear_of(change: &Change<'_>, follow: &PlanFollow, at_work: &[AtWork]) -> Result<(), StoreFault> {
+    change.follow_plan(follow)?;
+    for (session, name, told) in at_work {
+        change.follow(&follow.session(session, name, told.clone()))?;
+    }
+    Ok(())
 }
 
 /// What the file of a plan has.

@@ -29,14 +29,6 @@ pub struct Mark {
     pub sum: i64,
 }
 
-impl Mark {
-    /// The place of what is said from now on.
-    pub fn at(now: i64) -> Self {
-        let at = jiff::Timestamp::from_millisecond(now).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
-        Self { at: at.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string(), sum: 0 }
-    }
-}
-
 const FIELDS: &str = "session, chat, thread, user, name, told_at, told_sum";
 
 fn follow(row: &Row<'_>) -> rusqlite::Result<Follow> {
