@@ -237,7 +237,7 @@ impl Bot {
 
     fn hear(&self, update: &Update, said: &Said) -> Result<(), StoreFault> {
         let caller = Caller { user: said.user, key: format!("telegram-{}", said.update) };
-        let topic = if said.forum && self.topics { Topic::Own } else { Topic::None };
+        let topic = self.topic_in(said.forum);
         let (user, place) = (said.user, said.place);
         let asked = Asked { update: said.update, user, place, topic, caller };
         let typed = command::read(&said.text, &self.name);
@@ -253,6 +253,11 @@ impl Bot {
             Typed::Words => self.words(&asked, said),
             Typed::Command(command) => self.command(&asked, command),
         }
+    }
+
+    /// What a session gets in a chat that has topics, or has none.
+    fn topic_in(&self, forum: bool) -> Topic {
+        if forum && self.topics { Topic::Own } else { Topic::None }
     }
 
     /// The answer to an update, with what changes with it.
@@ -292,9 +297,12 @@ impl Bot {
                 Some(thread) => look.of_topic(asked.place.chat, thread)?,
                 None => None,
             };
-            match topic {
-                Some(id) => Some(id),
-                None => look.current(asked.place.chat)?,
+            match (topic, asked.topic, asked.place.thread) {
+                (Some(id), ..) => Some(id),
+                // The topic of a session that was archived, or one of people: what is written there is for no
+                // other session.
+                (None, Topic::Own, Some(_)) => None,
+                (None, ..) => look.current(asked.place.chat)?,
             }
         };
         let Some(id) = id else { return Ok(Err(None)) };
@@ -331,7 +339,10 @@ impl Bot {
     ) -> Result<(), StoreFault> {
         match self.current(asked)? {
             Ok(session) => act(session),
-            Err(None) => self.reply(asked, words::NO_SESSION),
+            Err(None) => match (asked.topic, asked.place.thread) {
+                (Topic::Own, Some(_)) => self.reply(asked, words::NO_SESSION_IN_TOPIC),
+                (Topic::Own, None) | (Topic::None, _) => self.reply(asked, words::NO_SESSION),
+            },
             Err(Some(fault)) => self.complain(asked, fault),
         }
     }

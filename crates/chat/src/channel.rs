@@ -79,6 +79,8 @@ pub trait Channel: Send + Sync {
     ) -> Result<i64, ChannelFault>;
     /// A topic of its own for a session. Its number.
     fn thread(&self, chat: i64, name: &str) -> Result<i64, ChannelFault>;
+    /// Nobody writes in a topic any more.
+    fn close_thread(&self, chat: i64, thread: i64) -> Result<(), ChannelFault>;
     /// A press is known.
     fn ack(&self, query: &str, words: &str) -> Result<(), ChannelFault>;
     /// The bytes of a file that a user has sent.

@@ -91,6 +91,8 @@ pub struct Pressed {
     pub user: i64,
     /// Where.
     pub place: Place,
+    /// Whether the chat has topics.
+    pub forum: bool,
     /// The message that has the button.
     pub message: i64,
     /// The network's name for this press, which wants an answer.
@@ -185,6 +187,11 @@ fn thread(message: &Value) -> Option<i64> {
     message.get("message_thread_id").and_then(Value::as_i64).filter(|_| is_topic)
 }
 
+/// Whether the chat of a message has topics.
+fn has_topics(message: &Value) -> bool {
+    message.pointer("/chat/is_forum").and_then(Value::as_bool).unwrap_or(false)
+}
+
 fn said(update: i64, user: i64, chat: i64, message: &Value) -> Option<Said> {
     let words = message.get("text").or_else(|| message.get("caption"));
     let text = words.and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -198,7 +205,7 @@ fn said(update: i64, user: i64, chat: i64, message: &Value) -> Option<Said> {
         at: message.get("date").and_then(Value::as_i64)?,
         user,
         place: Place { chat, thread: thread(message) },
-        forum: message.pointer("/chat/is_forum").and_then(Value::as_bool).unwrap_or(false),
+        forum: has_topics(message),
         message: message.get("message_id").and_then(Value::as_i64)?,
         text,
         reply_to: reply.and_then(Value::as_i64),
@@ -236,6 +243,7 @@ fn pressed(update: i64, user: i64, chat: i64, query: &Value) -> Option<Pressed> 
         update,
         user,
         place: Place { chat, thread: thread(message) },
+        forum: has_topics(message),
         message: message.get("message_id").and_then(Value::as_i64)?,
         query: text("id")?,
         data: text("data")?,

@@ -200,6 +200,11 @@ impl<'b> Sender<'b> {
                 self.channel.file(place, name, content, caption).map(Some)
             }
             What::Topic { name, .. } => self.channel.thread(place.chat, name).map(Some),
+            What::CloseTopic => {
+                let closed = place.thread.map(|it| self.channel.close_thread(place.chat, it));
+                // Without a number it is gone already.
+                closed.unwrap_or(Ok(())).map(|()| None)
+            }
             What::Clear { session } => {
                 // What is known of it cannot be read only where the disk fails; then it stays.
                 let shown = pictures::shown(self.bot, place.chat, session).ok().flatten();

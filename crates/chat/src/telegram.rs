@@ -260,6 +260,11 @@ impl Channel for Telegram {
         number(&topic, "message_thread_id")
     }
 
+    fn close_thread(&self, chat: i64, thread: i64) -> Result<(), ChannelFault> {
+        let body = json!({"chat_id": chat, "message_thread_id": thread});
+        self.call("closeForumTopic", &body).map(drop)
+    }
+
     fn ack(&self, query: &str, words: &str) -> Result<(), ChannelFault> {
         let body = json!({"callback_query_id": query, "text": words});
         self.call("answerCallbackQuery", &body).map(drop)

@@ -14,7 +14,9 @@ pub use plan::{
     run_line, stuck,
 };
 pub use progress::{iterated, loop_broke, loop_done, loop_now};
-pub use topic::{no_topic, topic_gone, topic_made};
+pub use topic::{
+    NO_SESSION_IN_TOPIC, no_topic, switched_outside, topic_closed, topic_gone, topic_made,
+};
 
 use crate::command::COMMANDS;
 use crate::text::{Text, clean};

@@ -89,6 +89,8 @@ pub(crate) struct State {
     pub(crate) forums: Vec<i64>,
     /// The topics: chat, number and name.
     pub(crate) topics: Vec<(i64, i64, String)>,
+    /// Those that nobody may write in any more.
+    pub(crate) closed: Vec<(i64, i64)>,
     /// Files that users have sent, by the name that the network has for each.
     pub(crate) files: Vec<(String, Vec<u8>)>,
     /// By how much a test has moved its time.
@@ -209,9 +211,21 @@ impl BotApi {
             state.queries.push(query.clone());
             query
         };
+        let (thread, forum) = {
+            let state = self.shared.state();
+            let shown = state.messages.iter().find(|known| known.id == message);
+            (shown.and_then(|shown| shown.thread), state.forums.contains(&chat))
+        };
+        let mut shown = json!({"message_id": message, "chat": chat_of(chat)});
+        if forum {
+            shown["chat"]["is_forum"] = json!(true);
+        }
+        if let Some(thread) = thread {
+            shown["message_thread_id"] = json!(thread);
+            shown["is_topic_message"] = json!(true);
+        }
         self.update(json!({"callback_query": {
-            "id": query, "data": data, "from": from(user),
-            "message": {"message_id": message, "chat": chat_of(chat)},
+            "id": query, "data": data, "from": from(user), "message": shown,
         }}))
     }
 
@@ -223,6 +237,11 @@ impl BotApi {
     /// The topics that there are: chat, number and name.
     pub fn topics(&self) -> Vec<(i64, i64, String)> {
         self.shared.state().topics.clone()
+    }
+
+    /// Whether a topic is closed.
+    pub fn is_closed(&self, chat: i64, thread: i64) -> bool {
+        self.shared.state().closed.contains(&(chat, thread))
     }
 
     /// A topic is deleted by a person.

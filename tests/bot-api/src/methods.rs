@@ -150,6 +150,7 @@ fn carry_out(
         "answerCallbackQuery" => ack(&mut state, fields),
         "deleteMessage" => delete(&mut state, fields),
         "createForumTopic" => topic(&mut state, fields),
+        "closeForumTopic" => close_topic(&mut state, fields),
         "getFile" => get_file(&state, fields),
         _ => Err((404, "Not Found")),
     };
@@ -280,7 +281,17 @@ fn thread(state: &State, chat: i64, fields: &Value) -> Result<Option<i64>, Refus
         return Ok(None);
     };
     let known = state.topics.iter().any(|(of, id, _)| (*of, *id) == (chat, thread));
+    if state.closed.contains(&(chat, thread)) {
+        return Err((400, "Bad Request: TOPIC_CLOSED"));
+    }
     if known { Ok(Some(thread)) } else { Err((400, "Bad Request: message thread not found")) }
+}
+
+fn close_topic(state: &mut State, fields: &Value) -> Result<Value, Refused> {
+    let chat = fields.get("chat_id").and_then(Value::as_i64).unwrap_or_default();
+    let open = thread(state, chat, fields)?;
+    state.closed.push((chat, open.ok_or((400, "Bad Request: message thread not found"))?));
+    Ok(json!(true))
 }
 
 fn topic(state: &mut State, fields: &Value) -> Result<Value, Refused> {

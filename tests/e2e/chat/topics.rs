@@ -1,7 +1,7 @@
 //! A group with topics: one for each session.
 
 use crate::support::bot::{BotHouse, ME};
-use crate::support::house::Outcome;
+use crate::support::house::{Outcome, eventually};
 use glis_bot_api::{Fault, Message};
 
 const GROUP: i64 = -1001;
@@ -29,6 +29,11 @@ fn hear(bot: &BotHouse, thread: Option<i64>, words: &str) -> Outcome<Message> {
 /// Makes a session from the group; the number of its topic.
 fn made(bot: &BotHouse, name: &str) -> Outcome<i64> {
     bot.api.say_in(ME, GROUP, None, &format!("/new {name}"));
+    topic_of(bot, name)
+}
+
+/// Waits for a session's topic; its number.
+fn topic_of(bot: &BotHouse, name: &str) -> Outcome<i64> {
     let made = bot.api.until(|all| {
         let text = format!("This topic is {name}.");
         all.iter().find(|message| message.text.contains(&text)).and_then(|message| message.thread)
@@ -87,5 +92,55 @@ fn a_group_that_gives_no_topics_is_talked_to_as_one() -> Outcome {
     // What the network holds back comes later.
     bot.api.fail("createForumTopic", Fault::TooMany(2));
     made(&bot, "red")?;
+    Ok(())
+}
+
+#[test]
+fn a_session_that_is_chosen_gets_a_topic_as_well() -> Outcome {
+    let bot = in_group()?;
+    for name in ["blue", "green"] {
+        bot.house.rehearsal(name)?;
+    }
+    bot.api.say_in(ME, GROUP, None, "/switch blue");
+    hear(&bot, None, "Switched to blue")?;
+    let blue = topic_of(&bot, "blue")?;
+    // By its button it is the same.
+    bot.api.say_in(ME, GROUP, None, "/sessions");
+    hear(&bot, None, "Sessions:")?;
+    bot.api.press(ME, GROUP, "green").ok_or("no button")?;
+    hear(&bot, None, "Switched to green")?;
+    let green = topic_of(&bot, "green")?;
+    // The topic of another session stays what it is.
+    bot.api.say_in(ME, GROUP, Some(green), "/switch blue");
+    hear(&bot, Some(green), "Outside of any topic you talk to blue")?;
+    bot.api.say_in(ME, GROUP, Some(green), "say from green.");
+    hear(&bot, Some(green), "from green.")?;
+    bot.api.say_in(ME, GROUP, None, "say from outside.");
+    hear(&bot, Some(blue), "from outside.")?;
+    bot.api.say_in(ME, GROUP, Some(blue), "/switch blue");
+    hear(&bot, Some(blue), "Switched to blue")?;
+    assert_eq!(bot.api.topics().len(), 2, "each has one: {:?}", bot.api.topics());
+    Ok(())
+}
+
+/// From the group and from a terminal. What is written in it later is for no other session.
+#[test]
+fn the_topic_of_an_archived_session_is_closed() -> Outcome {
+    let bot = in_group()?;
+    let (blue, red) = (made(&bot, "blue")?, made(&bot, "red")?);
+    bot.api.say_in(ME, GROUP, Some(blue), "/archive");
+    hear(&bot, Some(blue), "trash")?;
+    bot.api.press(ME, GROUP, "Archive").ok_or("no button")?;
+    hear(&bot, Some(blue), "blue is archived, and its topic is closed.")?;
+    eventually("it is closed", || bot.api.is_closed(GROUP, blue))?;
+    bot.api.say_in(ME, GROUP, Some(blue), "say astray.");
+    hear(&bot, None, "This topic is no session's.")?;
+    bot.api.say_in(ME, GROUP, Some(red), "say at home.");
+    hear(&bot, Some(red), "at home.")?;
+    let talk = bot.house.talk("red")?;
+    assert!(talk.iter().all(|(_, text)| !text.contains("astray")), "{talk:?}");
+    bot.house.ok(&["rm", "red", "--stop"])?;
+    hear(&bot, Some(red), "red is archived, and its topic is closed.")?;
+    eventually("it is closed", || bot.api.is_closed(GROUP, red))?;
     Ok(())
 }

@@ -7,7 +7,7 @@ use crate::button::Act;
 use crate::command::Command;
 use crate::outbox::{Lane, What as Sent};
 use crate::policy::{AttachedKind, Said};
-use crate::store::{Card, Follow, Mark, StoreFault};
+use crate::store::{Card, Change, Follow, Mark, StoreFault};
 use crate::text::clean;
 use crate::words;
 use glis_client::Fault;
@@ -177,12 +177,10 @@ impl Bot {
                 self.answer(asked, &[say], |change| {
                     change.set_current(chat, Some(&session.id))?;
                     change.follow(&follow)?;
-                    if asked.topic == Topic::Own {
-                        let (session, name) = (session.id.clone(), session.name.clone());
-                        let topic = Sent::Topic { session, name };
-                        change.push((chat, None), Lane::Reply, &topic, None)?;
+                    match asked.topic {
+                        Topic::Own => ask_for_topic(change, chat, &session),
+                        Topic::None => Ok(()),
                     }
-                    Ok(())
                 })
             }
             Ok(_) => self.complain(asked, Fault::unfit()),
@@ -218,20 +216,32 @@ impl Bot {
         self.answer(asked, &[Say::card(asked.place, Lane::Reply, text, rows)], |_| Ok(()))
     }
 
-    /// Makes a session the current one. What it asks already is shown.
+    /// Makes a session the current one. What it asks already is shown. Where the chat has topics it gets one, and
+    /// the topic of another session stays that session's.
     pub(super) fn switch(&self, asked: &Asked, name: &str) -> Result<(), StoreFault> {
         let session = match self.show(&asked.caller, name) {
             Ok(session) => session,
             Err(fault) => return self.complain(asked, fault),
         };
-        let follow = match self.told_so_far(asked.place.chat, &session.id)? {
+        let chat = asked.place.chat;
+        let follow = match self.told_so_far(chat, &session.id)? {
             Ok(told) => follow_of(asked, &session, told),
             Err(fault) => return self.complain(asked, fault),
         };
-        let say = Say::text(asked.place, Lane::Reply, words::switched(&session));
+        let known = self.store().look().follows_of(&session.id)?;
+        let own = known.into_iter().find(|it| it.chat == chat).and_then(|follow| follow.thread);
+        let text = match (asked.topic, asked.place.thread) {
+            (Topic::Own, Some(thread)) if own != Some(thread) => words::switched_outside(&session),
+            (Topic::Own | Topic::None, _) => words::switched(&session),
+        };
+        let say = Say::text(asked.place, Lane::Reply, text);
         self.answer(asked, &[say], |change| {
-            change.set_current(asked.place.chat, Some(&session.id))?;
-            change.follow(&follow)
+            change.set_current(chat, Some(&session.id))?;
+            change.follow(&follow)?;
+            match (asked.topic, own) {
+                (Topic::Own, None) => ask_for_topic(change, chat, &session),
+                (Topic::Own, Some(_)) | (Topic::None, _) => Ok(()),
+            }
         })?;
         self.show_asks(&session)
     }
@@ -355,6 +365,15 @@ impl Bot {
         let keys = vec![vec![("Do it now".to_owned(), run), ("Leave it".to_owned(), Act::Leave)]];
         self.answer(asked, &[Say::card(asked.place, Lane::Reply, text, keys)], |_| Ok(()))
     }
+}
+
+/// A session is to have a topic of its own.
+fn ask_for_topic(change: &Change<'_>, chat: i64, session: &SessionView) -> Result<(), StoreFault> {
+    if change.look().is_topic_on_its_way(chat, &session.id)? {
+        return Ok(());
+    }
+    let topic = Sent::Topic { session: session.id.clone(), name: session.name.clone() };
+    change.push((chat, None), Lane::Reply, &topic, None).map(drop)
 }
 
 /// This chat hears of a session, from behind what was told.

@@ -2,7 +2,7 @@
 
 use super::asks::note_where;
 use super::say::Say;
-use super::{Asked, Bot, Topic};
+use super::{Asked, Bot};
 use crate::button::{Act, Stale};
 use crate::desk::Caller;
 use crate::outbox::Lane;
@@ -16,7 +16,8 @@ impl Bot {
     pub(super) fn press(&self, pressed: &Pressed) -> Result<(), StoreFault> {
         let caller = Caller { user: pressed.user, key: format!("telegram-{}", pressed.update) };
         let Pressed { update, user, place, .. } = *pressed;
-        let asked = Asked { update, user, place, topic: Topic::None, caller };
+        let topic = self.topic_in(pressed.forum);
+        let asked = Asked { update, user, place, topic, caller };
         match self.claim(pressed)? {
             Ok(act) => self.carry_out(&asked, act),
             Err(_) => Ok(()),

@@ -251,9 +251,22 @@ fn lose(change: &Change<'_>, session: &str) -> Result<(), StoreFault> {
     }
     for follow in change.look().follows_of(session)? {
         clear(change, &follow)?;
+        close_topic(change, &follow)?;
     }
     change.forget_current(session)?;
     change.unfollow(session)
+}
+
+/// The topic of a session, if it has one, says that nothing more comes and is closed.
+fn close_topic(change: &Change<'_>, follow: &Follow) -> Result<(), StoreFault> {
+    if follow.thread.is_none() {
+        return Ok(());
+    }
+    let to = (follow.chat, follow.thread);
+    let text = words::topic_closed(&follow.name);
+    // Behind all that agents say, and one behind the other.
+    change.push(to, Lane::Reply, &Sent::Post { text, keys: Vec::new(), card: None }, None)?;
+    change.push(to, Lane::Reply, &Sent::CloseTopic, None).map(drop)
 }
 
 /// A line about a session or a plan, among what agents say or below it.

@@ -78,6 +78,8 @@ pub enum What {
         /// The session's name.
         name: String,
     },
+    /// The topic of a session that is archived is closed: the one that this is for.
+    CloseTopic,
     /// The picture of what a session did goes, now that its words are here.
     Clear {
         /// The session's id.
@@ -134,6 +136,7 @@ impl Item {
             | What::Edit { .. }
             | What::File { .. }
             | What::Topic { .. }
+            | What::CloseTopic
             | What::Clear { .. }
             | What::Ack { .. } => None,
         }
@@ -144,17 +147,23 @@ impl Item {
         match self.what {
             What::Post { .. } | What::File { .. } => true,
             // Without a topic a session is talked to in the chat.
-            What::Edit { .. } | What::Topic { .. } | What::Clear { .. } | What::Ack { .. } => false,
+            What::Edit { .. }
+            | What::Topic { .. }
+            | What::CloseTopic
+            | What::Clear { .. }
+            | What::Ack { .. } => false,
         }
     }
 
     /// The next form of it, if there is one.
     pub(super) fn plainer(&self) -> Option<Self> {
-        let worn = match (self.worn, &self.what) {
-            (_, What::Edit { .. } | What::Topic { .. } | What::Clear { .. } | What::Ack { .. })
-            | (Worn::Note, _) => return None,
-            (Worn::Not, What::Post { .. } | What::File { .. }) => Worn::Plain,
-            (Worn::Plain, What::Post { .. } | What::File { .. }) => Worn::Note,
+        if !self.is_lasting() {
+            return None;
+        }
+        let worn = match self.worn {
+            Worn::Note => return None,
+            Worn::Not => Worn::Plain,
+            Worn::Plain => Worn::Note,
         };
         let what = match (worn, self.what.clone()) {
             (Worn::Plain, What::Post { text, keys, card }) => {

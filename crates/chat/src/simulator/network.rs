@@ -271,6 +271,10 @@ impl Channel for Network {
         Err(ChannelFault::Unknown)
     }
 
+    fn close_thread(&self, _: i64, _: i64) -> Result<(), ChannelFault> {
+        Err(ChannelFault::Unknown)
+    }
+
     fn ack(&self, _: &str, _: &str) -> Result<(), ChannelFault> {
         Ok(())
     }

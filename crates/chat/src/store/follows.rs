@@ -67,6 +67,15 @@ impl Look<'_> {
     }
 }
 
+impl Look<'_> {
+    /// Whether the network was not yet asked for the topic that a session is to have.
+    pub fn is_topic_on_its_way(&self, chat: i64, session: &str) -> Result<bool, StoreFault> {
+        let sql = "SELECT 1 FROM outbox \
+                   WHERE chat = ?1 AND json_extract(what, '$.topic.session') = ?2";
+        Ok(self.db.prepare_cached(sql)?.exists(params![chat, session])?)
+    }
+}
+
 impl Change<'_> {
     /// A chat hears of a session from now on. What it was told already stays told.
     pub fn follow(&self, follow: &Follow) -> Result<(), StoreFault> {
