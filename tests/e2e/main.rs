@@ -68,6 +68,7 @@ mod chat {
     mod faults;
     mod files;
     mod loops;
+    mod odd;
     mod plans;
     mod stories;
     mod storms;
