@@ -403,7 +403,7 @@ fn would_be_lost(session: &str, left_out: &PathList) -> Complaint {
 }
 
 fn bad_name(name: &str, why: BadName) -> Complaint {
-    let shown: String = name.chars().take(40).flat_map(char::escape_default).collect();
+    let shown: String = name.chars().take(40).flat_map(char::escape_debug).collect();
     let rule = match why {
         BadName::Empty => "it is empty",
         BadName::TooLong => "it is longer than 64 characters",

@@ -203,6 +203,8 @@ pub(crate) struct Notice {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Done,
+    /// Nothing was to be done, and why.
+    Said,
     Wrong,
 }
 

@@ -184,7 +184,7 @@ const COPY_BYTES_MAX: usize = 74_000;
 /// Hands text to the clipboard, and says so.
 fn copy(model: &mut Model, text: String, lines: usize, effects: &mut Vec<Effect>) {
     if text.trim().is_empty() {
-        return done(model, "there is nothing to copy".to_owned());
+        return said(model, "there is nothing to copy".to_owned());
     }
     if text.len() > COPY_BYTES_MAX {
         let message = "that is too much for a clipboard".to_owned();
@@ -197,9 +197,17 @@ fn copy(model: &mut Model, text: String, lines: usize, effects: &mut Vec<Effect>
 
 /// Says that something went well.
 fn done(model: &mut Model, message: String) {
+    tell(model, message, Kind::Done);
+}
+
+/// Says why a key did nothing.
+fn said(model: &mut Model, message: String) {
+    tell(model, message, Kind::Said);
+}
+
+fn tell(model: &mut Model, message: String, kind: Kind) {
     let until = model.now.ms + DONE_MS;
-    let told = Told { message, hint: None };
-    model.notice = Some(Notice { told, kind: Kind::Done, until });
+    model.notice = Some(Notice { told: Told { message, hint: None }, kind, until });
 }
 
 /// The repository that one is in, else that of the session in hand. Where there is none, it is said what to

@@ -307,3 +307,12 @@ fn quitting_asks_for_nothing_else() {
     assert_eq!(desk.press("ctrl+c"), "quit");
     assert_eq!(desk.press("ctrl+z"), "suspend");
 }
+
+#[test]
+fn a_key_that_does_nothing_says_why_and_claims_nothing() {
+    let mut desk = Desk::new(few());
+    for (keys, said) in [("z", "· nothing to undo"), ("+", "· `fix-login` is no loop")] {
+        desk.press(keys);
+        assert!(desk.frame().contains(said), "{keys}\n{}", desk.frame());
+    }
+}

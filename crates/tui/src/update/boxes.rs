@@ -2,7 +2,7 @@
 
 use super::acts::act;
 use super::command;
-use super::{done, drafts, house, inline, new, past, plan, search, send, words, wrong};
+use super::{drafts, house, inline, new, past, plan, said, search, send, words, wrong};
 use crate::chord::{Chord, Code, Held};
 use crate::command::Command;
 use crate::deed::{Deed, Reply};
@@ -150,7 +150,7 @@ pub(super) fn paste(model: &mut Model, text: &str, effects: &mut Vec<Effect>) {
         | Mode::Judged { .. }
         | Mode::History => {
             let key = model.key(Place::List, Command::Send);
-            done(model, format!("pasted text goes into a box: {key} sends a message"));
+            said(model, format!("pasted text goes into a box: {key} sends a message"));
         }
     }
 }

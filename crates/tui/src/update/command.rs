@@ -2,7 +2,7 @@
 
 use super::acts::{View, act, confirm, each, of_all, refuses};
 use super::tabs::{show_nth, turn_tab};
-use super::{SETTLE_MS, done, drafts, executing, house, inline, new, past, send, words};
+use super::{SETTLE_MS, drafts, executing, house, inline, new, past, said, send, words};
 use crate::command::{Command, Way};
 use crate::deed::{Deed, PauseWith, Reply, pause_all, resume_all, resume_all_from_log};
 use crate::editor::Editor;
@@ -157,7 +157,7 @@ fn next_waiting(model: &mut Model, effects: &mut Vec<Effect>) {
     let next = model.ids().skip(from).find(waits).or_else(|| model.ids().find(waits)).cloned();
     match next {
         Some(next) => model.selected = Some(next),
-        None => done(model, "nothing waits for you".to_owned()),
+        None => said(model, "nothing waits for you".to_owned()),
     }
 }
 
@@ -169,7 +169,7 @@ fn open_asks(model: &mut Model) {
     if at.is_some() || model.asks_are_coming() {
         model.mode = Mode::Asks { at };
     } else {
-        done(model, "nothing waits for you".to_owned());
+        said(model, "nothing waits for you".to_owned());
     }
 }
 
@@ -325,7 +325,7 @@ pub(super) fn answer(model: &mut Model, answer: Reply, effects: &mut Vec<Effect>
     // The agent would take the word for the answer.
     if ask.kind == AskKind::Question && matches!(answer, Reply::Allow | Reply::AllowForSession) {
         let keys = crate::view::keys_for(model, session, ask);
-        return done(model, format!("it wants no yes or no: {keys}"));
+        return said(model, format!("it wants no yes or no: {keys}"));
     }
     step(model, 1, effects);
     act(model, &id, Deed::Answer { request, answer }, effects);
@@ -334,12 +334,12 @@ pub(super) fn answer(model: &mut Model, answer: Reply, effects: &mut Vec<Effect>
 /// A question that was answered elsewhere, or went with its session. Words that were meant for it are kept.
 fn too_late(model: &mut Model, id: &str, answer: &Reply, effects: &mut Vec<Effect>) {
     let Reply::Words(words) = answer else {
-        return done(model, "that question is gone".to_owned());
+        return said(model, "that question is gone".to_owned());
     };
     drafts::give_back(model, id, words);
     drafts::keep(model, effects);
     let send = model.key(Place::List, Command::Send);
-    done(model, format!("that question is gone; what you typed is kept for {send}"));
+    said(model, format!("that question is gone; what you typed is kept for {send}"));
 }
 
 /// Answers a question by the number of one of its choices.
@@ -383,10 +383,10 @@ fn undo(model: &mut Model, effects: &mut Vec<Effect>) {
     // What was done last is what is meant: while that goes on, nothing older is undone in its place.
     let goes_on = |done: &&Done| done.end == End::NotYet && done.deed.is_some();
     if let Some(line) = model.history.iter().rev().find(goes_on).map(|done| done.line.clone()) {
-        return done(model, format!("`{line}` is still under way"));
+        return said(model, format!("`{line}` is still under way"));
     }
     let Some(last) = model.history.iter_mut().rev().find(undoable) else {
-        return done(model, "nothing to undo".to_owned());
+        return said(model, "nothing to undo".to_owned());
     };
     last.end = End::Undone;
     let inverse = last.deed.as_ref().and_then(Deed::inverse);

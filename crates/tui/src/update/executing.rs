@@ -1,7 +1,7 @@
 //! Loops and plans: what `ctrl+c` does while one of them is executed, and how often a loop goes round.
 
 use super::acts::{View, act, call};
-use super::done;
+use super::said;
 use crate::command::Command;
 use crate::deed::{Deed, PauseWith};
 use crate::message::{Effect, Told};
@@ -107,17 +107,17 @@ pub(super) fn count(model: &mut Model, command: Command, effects: &mut Vec<Effec
     let by = if command == Command::MoreIterations { 1 } else { -1 };
     let Some(session) = model.session().cloned() else { return };
     let Some(own) = &session.looped else {
-        return done(model, format!("`{}` is no loop", session.name));
+        return said(model, format!("`{}` is no loop", session.name));
     };
     // A key that is pressed twice counts twice, however fast.
     let asked = |deed: &Deed| if let Deed::SetLoop { change } = deed { change.max } else { None };
     let Some(max) = model.asked_of(&session.id, asked).unwrap_or(own.max) else {
-        return done(model, format!("`{}` goes round as often as it takes", session.name));
+        return said(model, format!("`{}` goes round as often as it takes", session.name));
     };
     let next = (i64::from(max) + by).max(i64::from(own.iteration.max(1)));
     let Ok(next) = u32::try_from(next) else { return };
     if next == max {
-        return done(model, format!("iteration {max} is the one that it is at"));
+        return said(model, format!("iteration {max} is the one that it is at"));
     }
     let change = LoopChange { max: Some(Some(next)), ..LoopChange::default() };
     act(model, &session.id, Deed::SetLoop { change }, effects);

@@ -1,7 +1,7 @@
 //! Lists of the whole house: what was removed and may come back, and what the rules have answered.
 
 use super::acts::{act, of_all, refuses};
-use super::{done, words};
+use super::{said, words};
 use crate::chord::{Chord, Code};
 use crate::command::Command;
 use crate::deed::{Deed, empty_trash};
@@ -122,7 +122,7 @@ pub(super) fn press_judged(model: &mut Model, chord: Chord, at: usize) {
         return;
     };
     if !model.sessions.contains_key(&id) {
-        return done(model, format!("`{name}` is in the trash"));
+        return said(model, format!("`{name}` is in the trash"));
     }
     if !model.ids().any(|listed| *listed == id) {
         model.filter = Editor::default();

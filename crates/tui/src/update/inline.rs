@@ -2,7 +2,7 @@
 
 use super::acts::refuses;
 use super::tabs;
-use super::{done, wrong};
+use super::{said, wrong};
 use crate::chord::Chord;
 use crate::command::Command;
 use crate::input::Mouse;
@@ -82,7 +82,7 @@ pub(super) fn end(model: &mut Model) {
 
 fn nowhere(model: &mut Model) {
     let back = model.key(Place::Inline, Command::Close);
-    done(model, format!("nothing runs here: that key went nowhere; {back} takes the keys back"));
+    said(model, format!("nothing runs here: that key went nowhere; {back} takes the keys back"));
 }
 
 fn type_in(model: &Model, bytes: Vec<u8>, effects: &mut Vec<Effect>) {

@@ -1,6 +1,6 @@
 //! Looking back in a terminal: scrolling, searching, copying, and back to what is live.
 
-use super::{done, wrong};
+use super::{said, wrong};
 use crate::chord::{Chord, Code};
 use crate::command::Command;
 use crate::editor::Editor;
@@ -52,7 +52,7 @@ pub(super) fn arrived(model: &mut Model, session: &str, result: Result<Vec<Vec<R
             past.rows = Some(rows);
             if past.below == 0 {
                 leave(model);
-                done(model, "nothing has scrolled out of sight".to_owned());
+                said(model, "nothing has scrolled out of sight".to_owned());
             }
         }
         Err(told) => {
@@ -137,11 +137,11 @@ fn seek(model: &mut Model, towards: Towards) {
     let Some(past) = &mut model.past else { return };
     if past.words.is_empty() {
         let key = model.key(Place::Past, Command::Filter);
-        return done(model, format!("{key} searches for words"));
+        return said(model, format!("{key} searches for words"));
     }
     if !past.seek(towards, rows) {
         let words = past.words.clone();
-        done(model, format!("no further match for `{words}`"));
+        said(model, format!("no further match for `{words}`"));
     }
 }
 

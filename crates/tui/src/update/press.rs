@@ -1,6 +1,6 @@
 //! A key: for the box that is open, else for the command that it is bound to.
 
-use super::{PREFIX_MS, boxes, command, done, inline};
+use super::{PREFIX_MS, boxes, command, inline, said};
 use crate::chord::Chord;
 use crate::command::Command;
 use crate::keymap::{Meaning, Place};
@@ -42,7 +42,7 @@ pub(super) fn press(model: &mut Model, chord: Chord, effects: &mut Vec<Effect>) 
         Meaning::Unbound if is_second => {
             let keys = keys.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
             let help = model.key(Place::List, Command::Help);
-            done(model, format!("`{keys}` means nothing; {help} shows all keys"));
+            said(model, format!("`{keys}` means nothing; {help} shows all keys"));
         }
         Meaning::Unbound if place == Place::Asks => {
             let digit = chord.text().and_then(|letter| letter.to_digit(10));

@@ -65,7 +65,7 @@ pub(super) fn arrived(model: &mut Model, words: &str, result: Result<Vec<Hit>, T
 /// To the conversation of a session, where something was said.
 fn go_to(model: &mut Model, hit: &Hit) {
     if !model.sessions.contains_key(&hit.session) {
-        return super::done(model, format!("`{}` is in the trash", hit.name));
+        return super::said(model, format!("`{}` is in the trash", hit.name));
     }
     if !model.ids().any(|id| *id == hit.session) {
         model.filter = crate::editor::Editor::default();

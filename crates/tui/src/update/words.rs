@@ -1,7 +1,7 @@
 //! Boxes for what a deed still needs: a line of words, or one of the snapshots.
 
 use super::acts::{act, refuses};
-use super::done;
+use super::said;
 use super::tabs;
 use crate::chord::{Chord, Code};
 use crate::deed::Deed;
@@ -110,7 +110,7 @@ pub(super) fn pick(model: &mut Model, chord: Chord, at: usize) {
 
 fn restore(model: &mut Model, name: Option<&String>) {
     let (Some(id), Some(name)) = (model.selected.clone(), name) else {
-        return done(model, "there is no snapshot".to_owned());
+        return said(model, "there is no snapshot".to_owned());
     };
     let deed = Deed::Restore { snapshot: name.clone() };
     let session = model.session().map(|session| session.name.clone()).unwrap_or_default();

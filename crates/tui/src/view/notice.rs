@@ -30,6 +30,7 @@ pub(super) fn rows(model: &Model, columns: u16) -> u16 {
 fn lines(notice: &Notice, columns: u16, theme: Theme) -> Vec<Row> {
     let (mark, tone) = match notice.kind {
         Kind::Done => ("✓", Tone::Good),
+        Kind::Said => ("·", Tone::Calm),
         Kind::Wrong => ("✗", Tone::Bad),
     };
     let (said, faint) = (theme.tone(tone), theme.faint());
