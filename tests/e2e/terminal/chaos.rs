@@ -33,7 +33,7 @@ printf '\nall-is-over\n'
 /// What is printed when everything is over.
 const LAST: &[u8] = b"\nall-is-over";
 
-/// How many keys a seed plays, in strokes of so many.
+/// How many keys a seed plays unless `GLIS_KEYS` says otherwise, in strokes of so many.
 const KEYS: usize = 1500;
 const STROKE: u64 = 12;
 
@@ -187,8 +187,9 @@ fn play(seed: u64) -> Outcome {
     tmux.line("one", &format!("clear; EDITOR=true HERE='{folder}' sh '{}'", script.display()))?;
     tmux.sees("one", "? keys")?;
     let mut dice = Dice(seed | 1);
-    let mut keys = 0;
-    while keys < KEYS {
+    let (mut keys, wish) = (0, std::env::var("GLIS_KEYS").ok());
+    let wanted = wish.map_or(Ok(KEYS), |wish| wish.parse())?;
+    while keys < wanted {
         let bytes = stroke(&mut dice);
         keys += usize::try_from(STROKE)?;
         tmux.bytes("one", &bytes)?;
