@@ -10,7 +10,7 @@ mod plan_box;
 mod preview;
 
 pub(crate) use field::Field;
-pub(crate) use forms::{FileBox, SearchBox, Sought, WordsBox};
+pub(crate) use forms::{Fields, FileBox, SearchBox, Sought, WordsBox};
 pub(crate) use listing::Listing;
 pub(crate) use new_box::{NewBox, Repeat};
 pub(crate) use order::Line;

@@ -5,6 +5,7 @@ mod boxes;
 mod command;
 mod drafts;
 mod executing;
+mod fields;
 mod gone;
 mod house;
 mod inline;

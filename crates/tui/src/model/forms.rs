@@ -5,6 +5,18 @@ use crate::message::Told;
 use crate::wanted::Wanted;
 use glis_wire::view::Hit;
 
+/// A box with several fields, of which one is in hand.
+pub(crate) trait Fields {
+    /// Goes on by so many fields, round and round.
+    fn step(&mut self, by: isize);
+    /// The choice in hand becomes the next one, or the one before.
+    fn turn(&mut self, by: isize);
+    /// The text of the field in hand, if it has one.
+    fn text_in_hand(&mut self) -> Option<&mut Editor>;
+    /// Whether that may have several lines.
+    fn has_lines(&self) -> bool;
+}
+
 /// The box for the path of a file that goes with a message.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct FileBox {

@@ -1,6 +1,7 @@
 //! The box for a new session, or a loop.
 
 use super::field::{AGENTS, Field, Kind};
+use super::forms::Fields;
 use crate::editor::Editor;
 use crate::wanted::{dollars, idle_secs, words};
 use glis_core::looping::{FAILURES_MAX, LoopContext, LoopSpec};
@@ -66,15 +67,6 @@ impl NewBox {
         field.choices().is_empty().then(|| self.texts.get(&field).unwrap_or(EMPTY))
     }
 
-    /// The text of the field in hand, if it has one.
-    pub(crate) fn text_in_hand(&mut self) -> Option<&mut Editor> {
-        if self.field == Field::Prompt {
-            return Some(&mut self.prompt);
-        }
-        let is_text = self.field.choices().is_empty();
-        is_text.then(|| self.texts.entry(self.field).or_default())
-    }
-
     /// What is chosen in a field that has no text.
     pub(crate) fn choice(&self, field: Field) -> &'static str {
         field.choices().get(self.place(field)).copied().unwrap_or_default()
@@ -87,20 +79,6 @@ impl NewBox {
     /// Whether it is not the first choice of this field, which is the usual one.
     fn has_chosen(&self, field: Field) -> bool {
         self.place(field) > 0
-    }
-
-    /// The choice in hand becomes the next one, or the one before.
-    pub(crate) fn turn(&mut self, by: isize) {
-        let count = self.field.choices().len();
-        let to = moved(self.place(self.field), by, count);
-        self.chosen.insert(self.field, to);
-    }
-
-    /// Goes on by so many fields, round and round.
-    pub(crate) fn step(&mut self, by: isize) {
-        let fields = self.fields();
-        let at = fields.iter().position(|field| *field == self.field).unwrap_or(0);
-        self.field = fields.get(moved(at, by, fields.len())).copied().unwrap_or_default();
     }
 
     /// The name that it gets if none is typed, as far as that is known here.
@@ -184,6 +162,32 @@ impl NewBox {
     /// A path of the repository as a whole one.
     fn in_repo(&self, path: String) -> String {
         if path.starts_with('/') { path } else { format!("{}/{path}", self.repo) }
+    }
+}
+
+impl Fields for NewBox {
+    fn step(&mut self, by: isize) {
+        let fields = self.fields();
+        let at = fields.iter().position(|field| *field == self.field).unwrap_or(0);
+        self.field = fields.get(moved(at, by, fields.len())).copied().unwrap_or_default();
+    }
+
+    fn turn(&mut self, by: isize) {
+        let count = self.field.choices().len();
+        let to = moved(self.place(self.field), by, count);
+        self.chosen.insert(self.field, to);
+    }
+
+    fn text_in_hand(&mut self) -> Option<&mut Editor> {
+        if self.field == Field::Prompt {
+            return Some(&mut self.prompt);
+        }
+        let is_text = self.field.choices().is_empty();
+        is_text.then(|| self.texts.entry(self.field).or_default())
+    }
+
+    fn has_lines(&self) -> bool {
+        self.field == Field::Prompt
     }
 }
 

@@ -1,5 +1,6 @@
 //! The box that a plan is executed from.
 
+use super::forms::Fields;
 use super::new_box::moved;
 use crate::deed::quoted;
 use crate::editor::Editor;
@@ -96,34 +97,6 @@ impl PlanBox {
         }
     }
 
-    /// The text of the field in hand, if it has one.
-    pub(crate) fn text_in_hand(&mut self) -> Option<&mut Editor> {
-        match self.field {
-            PlanField::Jobs => Some(&mut self.jobs),
-            PlanField::File => Some(&mut self.file),
-            PlanField::Only | PlanField::Review => None,
-        }
-    }
-
-    /// The choice in hand becomes the next one, or the one before.
-    pub(crate) fn turn(&mut self, by: isize) {
-        match self.field {
-            PlanField::Only => {
-                let tasks = self.found().map_or(0, |found| found.written.tasks.len());
-                self.only = moved(self.only, by, tasks + 1);
-            }
-            PlanField::Review => self.review = !self.review,
-            PlanField::Jobs | PlanField::File => {}
-        }
-    }
-
-    /// Goes on by so many fields, round and round.
-    pub(crate) fn step(&mut self, by: isize) {
-        let at = PlanField::ALL.iter().position(|field| *field == self.field).unwrap_or(0);
-        let to = moved(at, by, PlanField::ALL.len());
-        self.field = PlanField::ALL.get(to).copied().unwrap_or_default();
-    }
-
     /// Whether another file is named than the one that was read.
     pub(crate) fn wants_another(&self) -> bool {
         self.file.text().trim() != self.read
@@ -153,5 +126,36 @@ impl PlanBox {
         let pace = given.then(|| Pace { jobs: jobs.unwrap_or(1), review: self.review, only });
         let execute = Execute { pace, ..written.clone() };
         Ok(Some((Request::Plan(PlanRequest::Execute(Box::new(execute))), line)))
+    }
+}
+
+impl Fields for PlanBox {
+    fn step(&mut self, by: isize) {
+        let at = PlanField::ALL.iter().position(|field| *field == self.field).unwrap_or(0);
+        let to = moved(at, by, PlanField::ALL.len());
+        self.field = PlanField::ALL.get(to).copied().unwrap_or_default();
+    }
+
+    fn turn(&mut self, by: isize) {
+        match self.field {
+            PlanField::Only => {
+                let tasks = self.found().map_or(0, |found| found.written.tasks.len());
+                self.only = moved(self.only, by, tasks + 1);
+            }
+            PlanField::Review => self.review = !self.review,
+            PlanField::Jobs | PlanField::File => {}
+        }
+    }
+
+    fn text_in_hand(&mut self) -> Option<&mut Editor> {
+        match self.field {
+            PlanField::Jobs => Some(&mut self.jobs),
+            PlanField::File => Some(&mut self.file),
+            PlanField::Only | PlanField::Review => None,
+        }
+    }
+
+    fn has_lines(&self) -> bool {
+        false
     }
 }

@@ -145,3 +145,16 @@ fn files_go_with_a_message() {
         "send id-fix-login \"look\" + /home/ada/src/app/docs/x, keep 1 drafts"
     );
 }
+
+#[test]
+fn what_is_pasted_has_lines_only_where_the_field_has() {
+    let mut desk = Desk::new(few());
+    let paste = |desk: &mut Desk| desk.tell(Msg::Input(Input::Pasted("one\ntwo".to_owned())));
+    desk.press("n");
+    paste(&mut desk);
+    desk.press("tab tab tab tab");
+    paste(&mut desk);
+    let frame = desk.frame();
+    assert!(frame.contains("│ base      one two "), "{frame}");
+    assert!(desk.press("enter").contains("Some(\"one\\ntwo\")"));
+}

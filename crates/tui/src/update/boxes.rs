@@ -2,7 +2,7 @@
 
 use super::acts::act;
 use super::command;
-use super::{drafts, house, inline, new, past, plan, said, search, send, words, wrong};
+use super::{drafts, fields, house, inline, new, past, plan, said, search, send, words, wrong};
 use crate::chord::{Chord, Code, Held};
 use crate::command::Command;
 use crate::deed::{Deed, Reply};
@@ -118,16 +118,8 @@ pub(super) fn paste(model: &mut Model, text: &str, effects: &mut Vec<Effect>) {
             drafts::keep(model, effects);
         }
         Mode::AnswerWords { words, .. } => words.insert(text),
-        Mode::New(form) => {
-            if let Some(field) = form.text_in_hand() {
-                field.insert(text);
-            }
-        }
-        Mode::Plan(form) => {
-            if let Some(field) = form.text_in_hand() {
-                field.insert(&text.replace('\n', " "));
-            }
-        }
+        Mode::New(form) => fields::paste(&mut **form, text),
+        Mode::Plan(form) => fields::paste(&mut **form, text),
         Mode::Filter => {
             model.filter.insert(&text.replace('\n', " "));
             model.put_in_order();

@@ -1,14 +1,14 @@
 //! The box for a new session or a loop: what is typed there is begun, or kept for later.
 
 use super::acts::{call, refuses};
-use super::{drafts, plan, repository};
-use crate::chord::{Chord, Code};
+use super::{drafts, fields, plan, repository};
+use crate::chord::Chord;
 use crate::command::Command;
 use crate::deed::new_session;
 use crate::editor::Editor;
 use crate::keymap::{leaves_box, submits};
 use crate::message::Effect;
-use crate::model::{Field, Mode, Model, NEW_DRAFT, NewBox, Repeat, UnderWay};
+use crate::model::{Mode, Model, NEW_DRAFT, NewBox, Repeat, UnderWay};
 
 /// Opens the box for a plan, or for a new session, with what was typed into it and not begun.
 pub(super) fn open(model: &mut Model, command: Command, effects: &mut Vec<Effect>) {
@@ -41,23 +41,8 @@ pub(super) fn press(
     if submits(chord) {
         return begin(model, form, effects);
     }
-    let is_text = form.text(form.field).is_some();
-    // In a text of several lines these keys move in it.
-    let is_line = form.field != Field::Prompt;
     form.fault = None;
-    match (chord.code, chord.held.shift) {
-        (Code::Tab, false) => form.step(1),
-        (Code::Tab, true) => form.step(-1),
-        (Code::Down, _) if is_line => form.step(1),
-        (Code::Up, _) if is_line => form.step(-1),
-        (Code::Left, _) if !is_text => form.turn(-1),
-        (Code::Right | Code::Char(' '), _) if !is_text => form.turn(1),
-        _ => {
-            if let Some(text) = form.text_in_hand() {
-                text.press(chord);
-            }
-        }
-    }
+    fields::press(&mut *form, chord);
     model.mode = Mode::New(form);
 }
 

@@ -1,8 +1,8 @@
 //! The box that a plan is executed from: read when it is opened, and again for another file.
 
 use super::acts::{call, refuses};
-use super::repository;
-use crate::chord::{Chord, Code};
+use super::{fields, repository};
+use crate::chord::Chord;
 use crate::keymap::{leaves_box, submits};
 use crate::message::{Effect, PlanFound, Told};
 use crate::model::{Mode, Model, PlanBox, PlanField, Reading, UnderWay};
@@ -44,19 +44,9 @@ pub(super) fn press(
     if submits(chord) {
         return begin(model, form, effects);
     }
-    let (was, is_text) = (form.field, form.text_in_hand().is_some());
+    let was = form.field;
     form.fault = None;
-    match (chord.code, chord.held.shift) {
-        (Code::Tab, false) | (Code::Down, _) => form.step(1),
-        (Code::Tab, true) | (Code::Up, _) => form.step(-1),
-        (Code::Left, _) if !is_text => form.turn(-1),
-        (Code::Right | Code::Char(' '), _) if !is_text => form.turn(1),
-        _ => {
-            if let Some(text) = form.text_in_hand() {
-                text.press(chord);
-            }
-        }
-    }
+    fields::press(&mut *form, chord);
     if was == PlanField::File && form.field != was && form.wants_another() {
         read(&mut form, effects);
     }
