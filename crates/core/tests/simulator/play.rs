@@ -279,6 +279,7 @@ impl Play {
                 Command::SetLoop { session, change: LoopChange { max, ..LoopChange::default() } }
             }
             25..=28 => self.chore(session),
+            31 => Command::BeginTyping { session },
             29 | 30 => Command::SetAutoYes { session, on: self.rng.percent(60) },
             _ => self.answer(session),
         };

@@ -100,6 +100,12 @@ impl Rules {
                 let waits = before.pause_to_come().is_some();
                 must(!waits, || format!("{id}: {iteration} begins over a pause"))
             }
+            Event::TypingBegan => {
+                let asked = matches!(input, Input::Command(Command::BeginTyping { session }) if session == id);
+                must(asked, || format!("{id}: {input:?} made somebody type"))?;
+                let taken = before.runs() && !before.is_frozen();
+                must(taken, || format!("{id}: keys are for {:?}", before.phase))
+            }
             Event::AnswerBegan { ask, .. } => {
                 let by_rule = matches!(input, Input::Outcome {
                     outcome: Outcome::Judged { ask: judged, verdict, .. }, ..
