@@ -128,8 +128,17 @@ fn threads_ns(pid: i32) -> u64 {
 
 /// Proportional memory of a process in KiB: shared pages count by their share.
 pub(crate) fn pss_kib(pid: i32) -> u64 {
+    rollup(pid, "Pss:")
+}
+
+/// Kibibytes of memory that a process has written itself: nobody else can share, or stop sharing, them.
+pub(crate) fn written_kib(pid: i32) -> u64 {
+    rollup(pid, "Anonymous:")
+}
+
+fn rollup(pid: i32, name: &str) -> u64 {
     let text = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).unwrap_or_default();
-    let line = text.lines().find_map(|line| line.strip_prefix("Pss:"));
+    let line = text.lines().find_map(|line| line.strip_prefix(name));
     line.and_then(|rest| rest.split_whitespace().next()?.parse().ok()).unwrap_or(0)
 }
 

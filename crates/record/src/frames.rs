@@ -10,9 +10,9 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The emulator takes this in well below a tenth of a second. A whole log then has 64 frames of some ten
-/// kilobytes.
-const EVERY_BYTES: u64 = 4 * 1024 * 1024;
+/// The emulator takes this in within half of a tenth of a second, also where every word has a colour. A whole
+/// log then has 128 frames of some ten kilobytes.
+const EVERY_BYTES: u64 = 2 * 1024 * 1024;
 /// Name of their folder in that of the session.
 const FOLDER: &str = "frames";
 

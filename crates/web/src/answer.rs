@@ -14,9 +14,9 @@ use crate::terminal;
 use crate::verbs::told;
 use axum::body::{Body, Bytes};
 use axum::extract::Query;
-use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use axum::http::header::{ALLOW, CONTENT_LENGTH, CONTENT_TYPE};
 use axum::http::request::Parts;
-use axum::http::{HeaderName, Method, Request, StatusCode};
+use axum::http::{HeaderName, HeaderValue, Method, Request, StatusCode};
 use glis_wire::call::Scope;
 use hyper::body::Incoming;
 use serde_json::json;
@@ -80,14 +80,28 @@ async fn judged(shared: &Arc<Shared>, head: Parts, body: Incoming) -> Reply {
                 Err(reply) => reply,
             }
         }
-        (Place::OtherMethod(_), _) => wrong(
-            StatusCode::METHOD_NOT_ALLOWED,
-            "usage",
-            "this is not asked for by that method",
-            "GET looks, POST changes",
-        ),
+        (Place::OtherMethod(_), _) => other_method(&path),
         (Place::Nothing(_), _) | (Place::Row(..), None) => nothing_here(),
     }
+}
+
+fn other_method(path: &str) -> Reply {
+    let mut reply = wrong(
+        StatusCode::METHOD_NOT_ALLOWED,
+        "usage",
+        "this is not asked for by that method",
+        "GET looks, POST changes",
+    );
+    let can = |method: &Method| match find(method, path) {
+        Place::Page(_) | Place::Pair | Place::Row(..) => true,
+        Place::OtherMethod(_) | Place::Nothing(_) => false,
+    };
+    let methods = [Method::GET, Method::HEAD, Method::POST];
+    let methods: Vec<_> = methods.iter().filter(|method| can(method)).map(Method::as_str).collect();
+    if let Ok(methods) = HeaderValue::from_str(&methods.join(", ")) {
+        reply.headers_mut().insert(ALLOW, methods);
+    }
+    reply
 }
 
 fn nothing_here() -> Reply {
@@ -204,7 +218,11 @@ fn query(row: &Row, name: &str, head: &Parts) -> Result<Given, crate::Told> {
 
 /// The key of a change. A device has keys of its own: it cannot ask for what another was told.
 fn key(head: &Parts, caller: &Caller) -> Result<Option<String>, crate::Told> {
-    let Some(key) = head.headers.get(KEY) else { return Ok(None) };
+    let mut keys = head.headers.get_all(KEY).iter();
+    let Some(key) = keys.next() else { return Ok(None) };
+    if keys.next().is_some() {
+        return Err(usage("an Idempotency-Key is given once"));
+    }
     let text = key.to_str().ok().filter(|key| !key.is_empty() && key.len() <= KEY_BYTES_MAX);
     let wrong = || usage(&format!("an Idempotency-Key has 1 to {KEY_BYTES_MAX} characters"));
     text.map(|key| Some(format!("web:{}:{key}", caller.id))).ok_or_else(wrong)

@@ -1,8 +1,10 @@
 //! What comes along with a request: options with names and kinds, checked against the table.
 
 use crate::Told;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value, json};
+use std::fmt;
 
 /// An option: of a query or of a body.
 #[derive(Debug, Clone, Copy)]
@@ -50,16 +52,17 @@ pub(crate) struct Given {
 impl Given {
     /// Takes a document that a body had.
     pub(crate) fn of_body(name: &str, body: &[u8], fields: &[Field]) -> Result<Self, Told> {
-        let options = if body.is_empty() {
-            Map::new()
+        let Pairs(pairs) = if body.is_empty() {
+            Pairs::default()
         } else {
-            match serde_json::from_slice(body) {
-                Ok(Value::Object(options)) => options,
-                Ok(_) => return Err(usage("the body is not an object")),
-                Err(fault) => return Err(usage(&format!("the body is not JSON: {fault}"))),
-            }
+            serde_json::from_slice(body).map_err(|fault| {
+                if fault.is_data() {
+                    return usage("the body is not an object");
+                }
+                usage(&format!("the body is not JSON: {fault}"))
+            })?
         };
-        Self::checked(name, options, fields)
+        Self::checked(name, once(pairs)?, fields)
     }
 
     /// Takes the pairs of a query; each is what its option says it is.
@@ -68,8 +71,7 @@ impl Given {
         pairs: Vec<(String, String)>,
         fields: &[Field],
     ) -> Result<Self, Told> {
-        let mut options = Map::new();
-        for (key, text) in pairs {
+        let read = |(key, text): (String, String)| {
             let kind = fields.iter().find(|field| field.name == key).map(|field| field.kind);
             let value = match kind {
                 Some(Kind::Flag) => match text.as_str() {
@@ -83,11 +85,9 @@ impl Given {
                 }
                 Some(Kind::Text | Kind::Time | Kind::Dollars | Kind::Word(_)) | None => json!(text),
             };
-            if options.insert(key.clone(), value).is_some() {
-                return Err(usage(&format!("`{key}` is given twice")));
-            }
-        }
-        Self::checked(name, options, fields)
+            (key, value)
+        };
+        Self::checked(name, once(pairs.into_iter().map(read))?, fields)
     }
 
     fn checked(
@@ -149,6 +149,45 @@ impl Given {
     pub(crate) fn meant<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
         self.options.get(name).and_then(|value| serde_json::from_value(value.clone()).ok())
     }
+}
+
+/// The members of an object as they stand there, also those that are there twice.
+#[derive(Default)]
+struct Pairs(Vec<(String, Value)>);
+
+impl<'de> Deserialize<'de> for Pairs {
+    fn deserialize<D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
+        source.deserialize_map(Collect)
+    }
+}
+
+struct Collect;
+
+impl<'de> Visitor<'de> for Collect {
+    type Value = Pairs;
+
+    fn expecting(&self, told: &mut fmt::Formatter<'_>) -> fmt::Result {
+        told.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Pairs, A::Error> {
+        let mut pairs = Vec::new();
+        while let Some(pair) = members.next_entry()? {
+            pairs.push(pair);
+        }
+        Ok(Pairs(pairs))
+    }
+}
+
+/// Each option once: which of two is meant would be a guess.
+fn once(pairs: impl IntoIterator<Item = (String, Value)>) -> Result<Map<String, Value>, Told> {
+    let mut options = Map::new();
+    for (key, value) in pairs {
+        if options.insert(key.clone(), value).is_some() {
+            return Err(usage(&format!("`{key}` is given twice")));
+        }
+    }
+    Ok(options)
 }
 
 impl Kind {

@@ -37,9 +37,16 @@ const FRAME: Duration = Duration::from_millis(33);
 const READS_MAX: usize = 4;
 /// As terminals have it: a program that announces an update and does not end it is shown all the same.
 const UPDATE_TIME: Duration = Duration::from_millis(150);
+/// A terminal that has printed nothing for this long has paused: what it printed is made ready for the slider.
+const QUIET_TIME: Duration = Duration::from_secs(1);
+/// Less than this is gone through at once when it is asked for.
+const UNREAD_BYTES: u64 = 2 * 1024 * 1024;
 const UPDATE_END: &[u8] = b"\x1b[?2026l";
 /// What a page may say at once: a page of text that is pasted.
 const SAID_BYTES_MAX: usize = 64 * 1024;
+/// What waits to be written for one page: more than a frame of any terminal, in which every letter has a look
+/// of its own. Without it the answers to pings would be kept for a page that asks and never reads.
+const TOLD_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// What a page has typed and its holder has not taken. More than this means that nothing is taken at all.
 const TYPED_MAX: usize = 256;
 
@@ -55,6 +62,7 @@ pub(crate) async fn open(
         return wrong(status, "usage", "a terminal is a stream of frames", hint);
     };
     let upgrade = upgrade.max_message_size(SAID_BYTES_MAX).max_frame_size(SAID_BYTES_MAX);
+    let upgrade = upgrade.max_write_buffer_size(TOLD_BYTES_MAX);
     upgrade.on_upgrade(move |socket| show(shared, caller, given, socket)).into_response()
 }
 
@@ -73,9 +81,9 @@ async fn show(shared: Arc<Shared>, caller: Caller, given: Given, mut socket: Web
         move || {
             let (rows, screen) = (Rows::default(), Screen::new(Size::USUAL));
             let (offset, drawn, dirty, held) = (0, None, true, None);
-            let typist = Typist { explain, told: false };
+            let (typist, ready) = (Typist { explain, told: false }, 0);
             let mut view =
-                View { send, typed, typist, wake, rows, screen, offset, drawn, dirty, held };
+                View { send, typed, typist, wake, rows, screen, offset, drawn, dirty, held, ready };
             if let Err(fault) = view.follow(&connector, &name, has) {
                 let told = explain(fault);
                 let told = json!({"error": {"kind": told.kind, "message": told.message}});
@@ -154,6 +162,14 @@ fn repainted(size: Size, ansi: &[String]) -> Screen {
     screen
 }
 
+/// What ended a wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Woken {
+    BySomething,
+    /// Nothing happened for a while after much had.
+    ByQuiet,
+}
+
 /// One page's view of one terminal, on a thread of its own.
 struct View {
     send: mpsc::Sender<String>,
@@ -170,6 +186,8 @@ struct View {
     dirty: bool,
     /// The update that is half drawn, and since when.
     held: Option<(u64, Instant)>,
+    /// Up to here the daemon has gone through the output.
+    ready: u64,
 }
 
 impl View {
@@ -188,14 +206,16 @@ impl View {
         }
         self.screen = Screen::new(painted.size);
         self.screen.feed(&painted.bytes);
-        self.offset = painted.from;
+        (self.offset, self.ready) = (painted.from, painted.from);
         let holder = painted.holder_dir.and_then(|dir| Holder::follow(&dir, self.offset).ok());
         if let Some(mut holder) = holder {
             let mut lives = true;
             while lives && !self.send.is_closed() {
                 self.draw();
                 self.pass_on(connector, name, &mut holder);
-                self.wait(&holder);
+                if self.wait(&holder) == Woken::ByQuiet {
+                    self.make_past_ready(connector, name);
+                }
                 lives = self.read(&mut holder).unwrap_or(false);
             }
         }
@@ -250,22 +270,45 @@ impl View {
         (self.dirty, self.drawn) = (false, Some(beat.unwrap_or(now)));
     }
 
+    /// Has the daemon go through what was printed since: it notes what makes every jump into the past short.
+    /// Nothing of its answer is wanted, and it may take seconds after a flood: it is not waited for.
+    fn make_past_ready(&mut self, connector: &Connector, name: &str) {
+        self.ready = self.offset;
+        let (connector, session) = (connector.clone(), name.to_owned());
+        let look = move || {
+            let looked = connector
+                .connect(&mut Quiet)
+                .and_then(|mut client| client.call(Request::Screen { session, at: None }));
+            // Who asks for the past then waits for it, as without this.
+            drop(looked);
+        };
+        drop(std::thread::Builder::new().name("past".to_owned()).spawn(look));
+    }
+
     /// Waits until there is something to read, a picture is due, or a picture was taken.
-    fn wait(&mut self, holder: &Holder) {
+    fn wait(&mut self, holder: &Holder) -> Woken {
         // One that waits to be taken wakes us when it is.
         let due = self.due().filter(|_| self.send.capacity() > 0);
         let due = due.map(|due| due + Duration::from_millis(1));
+        let unread = self.offset.saturating_sub(self.ready) > UNREAD_BYTES;
+        let for_quiet = due.is_none() && unread;
+        let due = due.or(for_quiet.then_some(QUIET_TIME));
         let limit = due.and_then(|due| Timespec::try_from(due).ok());
         let wanted =
             if holder.waiting() > 0 { PollFlags::IN | PollFlags::OUT } else { PollFlags::IN };
         let mut waiting = [PollFd::new(holder, wanted), PollFd::new(&*self.wake, PollFlags::IN)];
-        match poll(&mut waiting, limit.as_ref()) {
-            Ok(_) | Err(Errno::INTR) => {}
+        let woken = match poll(&mut waiting, limit.as_ref()) {
+            Ok(0) if for_quiet => Woken::ByQuiet,
+            Ok(_) | Err(Errno::INTR) => Woken::BySomething,
             // Nothing can be waited for: the next look finds out why.
-            Err(_) => std::thread::sleep(FRAME),
-        }
+            Err(_) => {
+                std::thread::sleep(FRAME);
+                Woken::BySomething
+            }
+        };
         let mut count = [0; 8];
         rustix::io::read(&*self.wake, &mut count).ok();
+        woken
     }
 
     /// Reads what the holder has said, up to a bound. Whether its process lives.

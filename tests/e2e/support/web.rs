@@ -195,6 +195,20 @@ impl Terminal {
         Ok(Self { reader, screen })
     }
 
+    /// Says something short, under a mask of zeros, which changes nothing.
+    pub(crate) fn say(&mut self, said: &Value) -> Outcome {
+        let text = said.to_string();
+        let length = u8::try_from(text.len()).ok().filter(|length| *length < 126);
+        let length = length.ok_or("too long for one frame of ours")?;
+        let frame = [&[0x81, 0x80 | length, 0, 0, 0, 0], text.as_bytes()].concat();
+        self.write(&frame)
+    }
+
+    /// Sends bytes as they are.
+    pub(crate) fn write(&mut self, bytes: &[u8]) -> Outcome {
+        Ok(self.reader.get_mut().write_all(bytes)?)
+    }
+
     /// Takes the next frame in. Whether it was one with rows.
     pub(crate) fn take(&mut self) -> Outcome<bool> {
         let frame: Value = serde_json::from_slice(&self.message()?)?;

@@ -16,6 +16,38 @@ fn keys(value: &Value) -> BTreeSet<String> {
 }
 
 #[test]
+fn what_is_said_twice_is_not_guessed_and_what_cannot_be_asked_names_what_can() -> Outcome {
+    let house = House::new()?;
+    house.rehearsal("blue")?;
+    let web = Web::start(&house)?;
+    let token = token(&house, "script", "send")?;
+    let (host, bearer) = (web.host(), format!("Bearer {token}"));
+    let own = [("Host", host.as_str()), ("Authorization", &bearer), ("X-Glis", "1")];
+    let keys = [("Idempotency-Key", "a"), ("Idempotency-Key", "b")];
+    for (headers, body, said) in [
+        (&own[..], r#"{"text": "say one", "text": "say two"}"#, "`text` is given twice"),
+        (&[&own[..], &keys].concat(), r#"{"text": "say one"}"#, "an Idempotency-Key is given once"),
+    ] {
+        let answer = web.ask("POST /api/v1/sessions/blue/send", headers, body)?;
+        let told = answer.json()?;
+        let message = told["error"]["message"].as_str().unwrap_or_default();
+        assert!(answer.status == 400 && message.contains(said), "{answer:?}");
+    }
+    assert!(house.talk("blue")?.is_empty());
+    for (line, allowed) in [
+        ("PUT /api/v1/sessions", "GET, POST"),
+        ("DELETE /api/v1/sessions/blue", "GET"),
+        ("GET /api/v1/sessions/blue/send", "POST"),
+        ("POST /", "GET, HEAD"),
+        ("GET /pair", "POST"),
+    ] {
+        let answer = web.ask(line, &own, "")?;
+        assert_eq!((answer.status, answer.header("allow")), (405, Some(allowed)), "{line}");
+    }
+    Ok(())
+}
+
+#[test]
 fn every_verb_is_served() -> Outcome {
     let house = House::new()?;
     let web = Web::start(&house)?;

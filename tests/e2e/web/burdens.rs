@@ -110,6 +110,33 @@ fn a_terminal_that_is_never_read_costs_no_memory_and_no_other_terminal() -> Outc
     Ok(())
 }
 
+/// Pings of as many bytes as they may have, in pieces of some.
+const PING_PIECES: usize = 500;
+/// What waits to be written for one page is far less than all the answers to them.
+const PONGS_KB_MAX: u64 = 16 * 1024;
+
+#[test]
+fn answers_to_pings_that_are_never_read_are_not_kept() -> Outcome {
+    let house = House::new()?;
+    house.command("still", &["cat"])?;
+    let web = Web::start(&house)?;
+    let token = token(&house, "script", "watch")?;
+    let mut terminal = Terminal::open(&web, "still", &token, Shown::default())?;
+    terminal.take()?;
+    let before = resident_kb(web.pid())?;
+    let ping = [&[0x89, 0x80 | 0x7d, 0, 0, 0, 0][..], &[b'p'; 125]].concat().repeat(500);
+    for _ in 0..PING_PIECES {
+        // Whether it is read on or hung up on: it is not kept.
+        if terminal.write(&ping).is_err() {
+            break;
+        }
+    }
+    let after = resident_kb(web.pid())?;
+    assert!(after < before + PONGS_KB_MAX, "{before} kB became {after} kB");
+    assert_eq!(web.get("/api/v1/sessions", &token)?.status, 200);
+    Ok(())
+}
+
 fn resident_kb(pid: u32) -> Outcome<u64> {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status"))?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).ok_or("no VmRSS")?;

@@ -2,12 +2,12 @@
 
 use super::guard::token;
 use crate::support::house::{House, Outcome, eventually};
-use crate::support::web::Web;
+use crate::support::web::{Shown, Terminal, Web};
 use serde_json::{Value, json};
 
 /// Each line of the flood is this long, with its end.
 const LINE_BYTES: u64 = 14;
-/// More than four megabytes, so that there is a key frame.
+/// More than four megabytes, so that there are two key frames.
 const LINES: u64 = 305_000;
 
 #[test]
@@ -57,17 +57,38 @@ fn the_screen_of_any_offset_is_the_one_that_was_there() -> Outcome {
     for number in [LINES, 1, 299_700, 0, 150_000, 299_592, 299_593, 304_000] {
         check(number)?;
     }
-    let frames = std::fs::read_dir(house.home().join("sessions"))?.flatten();
-    let frames: usize = frames
-        .filter_map(|session| std::fs::read_dir(session.path().join("frames")).ok())
-        .map(Iterator::count)
-        .sum();
-    assert_eq!(frames, 1);
+    assert_eq!(frames(&house)?, 2);
     house.ok(&["pause", "flood", "--mode", "force"])?;
     house.kill_daemon()?;
     for number in [299_700, 7] {
         check(number)?;
     }
     assert_eq!(look(u64::MAX)?["offset"], json!(end));
+    Ok(())
+}
+
+/// The key frames of all sessions.
+fn frames(house: &House) -> Outcome<usize> {
+    let sessions = std::fs::read_dir(house.home().join("sessions"))?.flatten();
+    let frames =
+        sessions.filter_map(|session| std::fs::read_dir(session.path().join("frames")).ok());
+    Ok(frames.map(Iterator::count).sum())
+}
+
+#[test]
+fn before_a_page_that_looks_on_the_past_is_made_ready() -> Outcome {
+    let house = House::new()?;
+    let flood = format!("stty -echo; read go; seq -f 'line %07.0f' 1 {LINES}; exec cat");
+    house.command("flood", &["sh", "-c", &flood])?;
+    let web = Web::start(&house)?;
+    let token = token(&house, "script", "manage")?;
+    let mut terminal = Terminal::open(&web, "flood", &token, Shown::default())?;
+    terminal.take()?;
+    terminal.say(&json!({"key": "Enter"}))?;
+    while terminal.screen.offset < LINES * LINE_BYTES {
+        terminal.take()?;
+    }
+    // Nobody has asked for a screen of it.
+    eventually("key frames", || frames(&house).is_ok_and(|count| count == 2))?;
     Ok(())
 }

@@ -134,11 +134,11 @@ fn flood(
     let span = if plan.divisor > 1 { Duration::from_secs(2) } else { Duration::from_secs(10) };
     let others = Others::watch(&plan.programs.mark());
     let (pid, began) = (server.pid, Instant::now());
-    let (cpu, memory) = (proc::cpu_ns(pid), proc::pss_kib(pid));
+    let (cpu, memory) = (proc::cpu_ns(pid), proc::written_kib(pid));
     let came = terminal.pass(span)?;
     let secs = began.elapsed().as_secs_f64();
     let cpus = proc::seconds(proc::cpu_ns(pid).saturating_sub(cpu)) / secs;
-    let grown = (proc::pss_kib(pid) as f64 - memory as f64) / 1024.0;
+    let grown = (proc::written_kib(pid) as f64 - memory as f64) / 1024.0;
     let around = others.cpus();
     let reading = |value: f64| Reading { value, others: around };
     let bare = reading(bare_emulator(load, size, secs)?);
@@ -149,11 +149,14 @@ fn flood(
     let ended = Instant::now();
     terminal.until(END)?;
     ensure!(ended.elapsed() < Duration::from_secs(1), "the frame is {:?} late", ended.elapsed());
+    // While a page looks on, the past is made ready as soon as it is quiet.
+    house.settle_for(Duration::from_secs(3), WAIT);
     let frames = reading(came as f64 / secs);
     Ok(Flooded { frames, cpus: reading(cpus), bare, grown: reading(grown) })
 }
 
-/// Milliseconds of the slowest jump into the past of a terminal that has flooded, the first one included.
+/// Milliseconds of the slowest jump into the past of a terminal that has flooded before a page, the first one
+/// included.
 fn past(plan: &Plan, server: &Server, name: &str) -> Result<Reading> {
     let others = Others::watch(&plan.programs.mark());
     let look = |at: u64| -> Result<(Value, f64)> {
@@ -166,7 +169,7 @@ fn past(plan: &Plan, server: &Server, name: &str) -> Result<Reading> {
     let (oldest, end) = (number("oldest")?, number("end")?);
     let mut times = vec![first];
     for step in 1..=plan.tries(200) as u64 {
-        let at = oldest + (end - oldest) / 101 * (step * STRIDE % 101);
+        let at = oldest + (end - oldest) / 101 * (1 + step * STRIDE % 100);
         let (seen, took) = look(at)?;
         ensure!(seen["offset"].as_u64() == Some(at), "another offset than {at}");
         times.push(took);
