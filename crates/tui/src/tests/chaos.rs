@@ -4,9 +4,11 @@ use super::desk::{Desk, few};
 use super::session;
 use crate::chord::{Chord, Code, Held};
 use crate::input::{Click, Input, Mouse};
-use crate::message::{Msg, PreviewNews, Seen, Told};
+use crate::message::{Effect, Msg, PreviewNews, Seen, Told};
+use crate::model::Mode;
 use crate::theme::Ground;
 use glis_core::Status;
+use glis_wire::client::{Action, Request};
 use glis_wire::hold::Size;
 
 /// A small generator, so that a seed plays the same everywhere.
@@ -106,13 +108,52 @@ fn message(dice: &mut Dice, desk: &Desk) -> Msg {
     }
 }
 
+/// What must still be so after a message.
+struct Before {
+    selected: Option<String>,
+    /// Whom an open box is for.
+    receiver: Option<String>,
+    by_hand: bool,
+}
+
+impl Before {
+    fn of(desk: &Desk, msg: &Msg) -> Self {
+        let receiver =
+            if let Mode::Send { id, .. } = &desk.model.mode { Some(id.clone()) } else { None };
+        let by_hand = matches!(msg, Msg::Input(_));
+        Self { selected: desk.model.selected.clone(), receiver, by_hand }
+    }
+
+    /// Only a hand moves to another session, some session is in hand where there are any, and a message goes
+    /// to whom its box was for.
+    fn hold(&self, desk: &Desk, effects: &[Effect], seed: u64) {
+        let (model, is_listed) = (&desk.model, |id: &String| desk.model.ids().any(|one| one == id));
+        let stays = self.selected.as_ref().is_some_and(is_listed) && !self.by_hand;
+        let inline = matches!(model.mode, Mode::Inline { .. });
+        assert!(
+            !stays || inline || model.selected == self.selected,
+            "seed {seed}: moved by itself"
+        );
+        assert!(model.selected.is_some() || model.ids().count() == 0, "seed {seed}: none in hand");
+        for effect in effects {
+            if let Effect::Call { request, .. } = effect
+                && let Request::Act { session, action: Action::Send { .. } } = &**request
+            {
+                assert_eq!(self.receiver.as_ref(), Some(session), "seed {seed}");
+            }
+        }
+    }
+}
+
 fn play(seed: u64, steps: u32) {
     let mut dice = Dice(seed | 1);
     let mut desk = Desk::with(few(), (80, 24), Ground::Light);
     for _ in 0..steps {
         let msg = message(&mut dice, &desk);
         let resized = matches!(msg, Msg::Resized { .. });
-        desk.tell(msg);
+        let before = Before::of(&desk, &msg);
+        let effects = desk.tell(msg);
+        before.hold(&desk, &effects, seed);
         // A picture costs more than all the rest: every new size has one, and every twentieth key.
         if resized || dice.below(20) == 0 {
             let ms = dice.below(700);
