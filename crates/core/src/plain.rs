@@ -21,6 +21,15 @@ pub fn in_one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+/// A word as a shell takes it: in quotation marks where it needs them.
+pub fn shell_word(word: &str) -> String {
+    let is_bare = |c: char| c.is_ascii_alphanumeric() || "-_./:=@,+".contains(c);
+    if !word.is_empty() && !word.starts_with('-') && word.chars().all(is_bare) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
 type Rest<'t> = std::iter::Peekable<std::str::Chars<'t>>;
 
 fn skip_escape(rest: &mut Rest<'_>) {
@@ -66,6 +75,20 @@ fn skip_string(rest: &mut Rest<'_>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_word_for_a_shell_is_quoted_where_it_must_be() {
+        for (word, quoted) in [
+            ("src/main.rs:12", "src/main.rs:12"),
+            ("", "''"),
+            ("--yes", "'--yes'"),
+            ("it's $HOME", "'it'\\''s $HOME'"),
+            ("a\nb", "'a\nb'"),
+            ("~ada", "'~ada'"),
+        ] {
+            assert_eq!(shell_word(word), quoted);
+        }
+    }
 
     #[test]
     fn sequences_go_whole_and_everything_else_stays() {

@@ -3,6 +3,7 @@
 
 use crate::environments::Env;
 use crate::shell_line::{End, ShellLine};
+use glis_core::plain::shell_word;
 use glis_snapshot::git::MISLEADING;
 use glis_snapshot::{HookFault, Hooks, Source};
 use std::fs;
@@ -99,5 +100,5 @@ fn refused(name: &'static str, said: &dyn ToString) -> HookFault {
 
 /// A path as one word of a shell.
 fn quoted(path: &Path) -> String {
-    format!("'{}'", path.to_string_lossy().replace('\'', "'\\''"))
+    shell_word(&path.to_string_lossy())
 }

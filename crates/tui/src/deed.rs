@@ -8,6 +8,7 @@ pub(crate) use begun::{loop_line, new_session};
 use glis_core::input::IfRunning;
 use glis_core::looping::LoopChange;
 use glis_core::pause::{PauseMode, PauseReason};
+use glis_core::plain::shell_word;
 use glis_core::spec::IdleLimit;
 use glis_core::talk::ALLOW_FOR_SESSION;
 use glis_wire::client::{Action, Discard, PauseAll, Request, TrashAction};
@@ -102,8 +103,8 @@ impl Reply {
             Self::Allow => "allow".to_owned(),
             Self::AllowForSession => "allow --for-session".to_owned(),
             Self::Deny => "deny".to_owned(),
-            Self::DenyBecause(reason) => format!("deny --reason {}", quoted(reason)),
-            Self::Words(words) => quoted(words),
+            Self::DenyBecause(reason) => format!("deny --reason {}", shell_word(reason)),
+            Self::Words(words) => shell_word(words),
         }
     }
 }
@@ -160,11 +161,11 @@ impl Deed {
 
     /// What would be typed to do the same.
     pub(crate) fn line(&self, name: &str) -> String {
-        let name = quoted(name);
+        let name = shell_word(name);
         match self {
             Self::Send { text, files } => {
-                let files = files.iter().map(|file| format!(" --file {}", quoted(file)));
-                format!("glis send {name} {}{}", quoted(text), files.collect::<String>())
+                let files = files.iter().map(|file| format!(" --file {}", shell_word(file)));
+                format!("glis send {name} {}{}", shell_word(text), files.collect::<String>())
             }
             Self::Pause => format!("glis pause {name}"),
             Self::ForcePause => format!("glis pause {name} --mode force"),
@@ -172,7 +173,7 @@ impl Deed {
             Self::CancelPause => format!("glis pause {name} --cancel"),
             Self::Resume => format!("glis resume {name}"),
             Self::ResumeWith { prompt } => {
-                format!("glis resume {name} --prompt {}", quoted(prompt))
+                format!("glis resume {name} --prompt {}", shell_word(prompt))
             }
             Self::Restart => format!("glis restart {name} --yes"),
             Self::RestartWithContext => format!("glis restart {name} --with-context --yes"),
@@ -180,7 +181,7 @@ impl Deed {
             Self::Remove { running: IfRunning::Stop } => format!("glis rm {name} --stop"),
             Self::Remove { running: IfRunning::Refuse } => format!("glis rm {name}"),
             Self::Answer { request, answer } => {
-                format!("glis answer {name} {} --request {}", answer.typed(), quoted(request))
+                format!("glis answer {name} {} --request {}", answer.typed(), shell_word(request))
             }
             Self::AutoYes { on: true } => format!("glis auto-yes {name} on"),
             Self::AutoYes { on: false } => format!("glis auto-yes {name} off"),
@@ -189,21 +190,26 @@ impl Deed {
             Self::Acknowledge => format!("glis acknowledge {name}"),
             Self::Merge => format!("glis merge {name}"),
             Self::MergeInto { branch, hooks } => {
-                let into = branch.as_deref().map(|branch| format!(" --into {}", quoted(branch)));
+                let into =
+                    branch.as_deref().map(|branch| format!(" --into {}", shell_word(branch)));
                 let hooks = if *hooks { " --hooks" } else { "" };
                 format!("glis merge {name}{}{hooks}", into.unwrap_or_default())
             }
             Self::LimitIdle { limit } => format!("glis timeout {name} {}", minutes(*limit)),
             Self::Restore { snapshot } => {
-                format!("glis restore {name} --snapshot {}", quoted(snapshot))
+                format!("glis restore {name} --snapshot {}", shell_word(snapshot))
             }
             Self::CopySnapshot { snapshot, to } => {
-                format!("glis restore {name} --snapshot {} --to {}", quoted(snapshot), quoted(to))
+                format!(
+                    "glis restore {name} --snapshot {} --to {}",
+                    shell_word(snapshot),
+                    shell_word(to)
+                )
             }
             Self::SetLoop { change } => format!("glis loop {name}{}", settings(change)),
             Self::Undelete { name: None } => format!("glis trash restore {name}"),
             Self::Undelete { name: Some(new) } => {
-                format!("glis trash restore {name} --name {}", quoted(new))
+                format!("glis trash restore {name} --name {}", shell_word(new))
             }
             Self::Discard => format!("glis trash empty {name} --yes"),
         }
@@ -365,7 +371,7 @@ fn settings(change: &LoopChange) -> String {
         until.as_ref().map(|line| ("until", line.clone().unwrap_or_else(none))),
     ];
     given.into_iter().flatten().fold(String::new(), |line, (limit, value)| {
-        format!("{line} --set {}", quoted(&format!("{limit}={value}")))
+        format!("{line} --set {}", shell_word(&format!("{limit}={value}")))
     })
 }
 
@@ -393,15 +399,6 @@ pub(crate) fn empty_trash() -> (Request, String) {
 
 fn pause(mode: Option<PauseMode>) -> Action {
     Action::Pause { mode, on_timeout: None, clearing: None, for_secs: None }
-}
-
-/// A word as a shell takes it.
-pub(crate) fn quoted(word: &str) -> String {
-    let is_bare = |c: char| c.is_ascii_alphanumeric() || "-_./:=@,+".contains(c);
-    if !word.is_empty() && !word.starts_with('-') && word.chars().all(is_bare) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', "'\\''"))
 }
 
 #[cfg(test)]

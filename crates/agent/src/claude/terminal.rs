@@ -12,6 +12,7 @@ use crate::lines::Lines;
 use crate::wants::{digest, said_with};
 use glis_core::AskId;
 use glis_core::input::Sign;
+use glis_core::plain::shell_word;
 use glis_core::talk::{ALLOW, ALLOW_FOR_SESSION, Ask, DENY};
 use glis_core::verdict::Want;
 use glis_wire::view::Voice;
@@ -52,8 +53,8 @@ pub(super) fn settings(session: &str) -> String {
     // A shell is all that is needed, whatever becomes of the program that glis is. The hooks of two
     // tools may be called at once: what one is told is written at once, and objects that share a
     // line are told apart.
-    let file = format!("{session}/{HOOKS}").replace('\'', "'\\''");
-    let command = format!("umask 077; {{ cat; echo; }} >> '{file}'");
+    let file = shell_word(&format!("{session}/{HOOKS}"));
+    let command = format!("umask 077; {{ cat; echo; }} >> {file}");
     let hook = json!([{"hooks": [{"type": "command", "command": command, "timeout": 10}]}]);
     let events = [
         "SessionStart",

@@ -1,5 +1,6 @@
 //! How what an agent asks reads to a person, and how an answer does.
 
+use glis_core::plain::shell_word;
 use glis_core::talk::{ALLOW_FOR_SESSION, AskKind};
 use glis_wire::view::{SessionView, WaitingFor};
 
@@ -36,11 +37,9 @@ pub(crate) fn asks(name: &str, ask: &WaitingFor) -> String {
 
 /// Answers as they are given to a shell.
 pub(crate) fn choices_of(choices: &[String]) -> String {
-    let is_bare = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | ',');
     let shown = choices.iter().map(|choice| match choice.as_str() {
         ALLOW_FOR_SESSION => "allow --for-session".to_owned(),
-        word if word.chars().all(is_bare) => word.to_owned(),
-        words => format!("'{}'", words.replace('\'', "'\\''")),
+        words => shell_word(words),
     });
     shown.collect::<Vec<_>>().join("|")
 }

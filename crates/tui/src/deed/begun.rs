@@ -1,8 +1,8 @@
 //! Sessions, loops and plans that begin: the call, and the line that would be typed for it.
 
-use super::quoted;
 use glis_core::looping::{FAILURES_MAX, LoopContext, LoopSpec};
 use glis_core::name::made_from;
+use glis_core::plain::shell_word;
 use glis_wire::client::{NewSession, Request};
 
 /// How the line that begins a loop begins.
@@ -44,7 +44,7 @@ struct Line(String);
 impl Line {
     fn say(&mut self, option: &str, value: Option<&str>) {
         if let Some(value) = value {
-            self.0 = format!("{} {option}{}", self.0, quoted(value));
+            self.0 = format!("{} {option}{}", self.0, shell_word(value));
         }
     }
 

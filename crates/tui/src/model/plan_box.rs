@@ -2,9 +2,9 @@
 
 use super::forms::Fields;
 use super::new_box::moved;
-use crate::deed::quoted;
 use crate::editor::Editor;
 use crate::message::{PlanFound, Told};
+use glis_core::plain::shell_word;
 use glis_core::plan::Pace;
 use glis_wire::client::Request;
 use glis_wire::plan::{Execute, PlanRequest};
@@ -111,9 +111,9 @@ impl PlanBox {
         let (jobs, only) = (count.transpose()?, self.only().map(ToOwned::to_owned));
         let written = &found.written;
         let mut line =
-            format!("glis execute {}", quoted(&format!("{}/{}", written.place, written.file)));
+            format!("glis execute {}", shell_word(&format!("{}/{}", written.place, written.file)));
         if let Some(id) = &only {
-            line = format!("{line} --task {}", quoted(id));
+            line = format!("{line} --task {}", shell_word(id));
         }
         if let Some(jobs) = jobs {
             line = format!("{line} --jobs {jobs}");
