@@ -169,8 +169,21 @@ fn chat() -> ExitCode {
                 work_on_plan: |client, folder, work| {
                     let worked = glis_cli::work_on_plan(client, folder, work);
                     worked.map(|performed| performed.document).map_err(|complaint| {
-                        let is_lost = complaint.kind == Kind::NoDaemon;
-                        glis_chat::Unworked { told: told(complaint), is_lost }
+                        let cause = match complaint.kind {
+                            Kind::NoDaemon => glis_chat::Cause::DaemonLost,
+                            Kind::Unknown => glis_chat::Cause::Unknown,
+                            Kind::Failed
+                            | Kind::Usage
+                            | Kind::NotFound
+                            | Kind::Refused
+                            | Kind::NotSafe
+                            | Kind::NotResumable(_)
+                            | Kind::Busy
+                            | Kind::TimedOut
+                            | Kind::Interrupted
+                            | Kind::ReaderGone => glis_chat::Cause::Itself,
+                        };
+                        glis_chat::Unworked { told: told(complaint), cause }
                     })
                 },
             })

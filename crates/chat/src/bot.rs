@@ -4,6 +4,7 @@
 //! dealt with; a call to the daemon has the update's number as its key. So it may be killed at any moment.
 
 mod act;
+mod again;
 mod asks;
 mod files;
 mod plan;

@@ -31,8 +31,19 @@ pub type WorkOnPlan = fn(&mut Client, &Path, PlanWork) -> Result<Value, Unworked
 pub struct Unworked {
     /// The words for it.
     pub told: Told,
+    /// Whether that was the daemon's end.
+    pub cause: Cause,
+}
+
+/// Whether something came to nothing by the daemon's end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cause {
+    /// It did not, and asked again it would be the same.
+    Itself,
     /// The daemon has ended in the middle of it: asked again under the same name, it is done once.
-    pub is_lost: bool,
+    DaemonLost,
+    /// A daemon has ended in the middle of the call of this name, and the next does not know how far it came.
+    Unknown,
 }
 
 /// What a bot asks of the daemon.
@@ -41,10 +52,12 @@ pub trait Desk: Send + Sync {
     fn call(&self, caller: &Caller, request: Request) -> Result<Response, Fault>;
     /// A session's conversation.
     fn conversation(&self, session: &str) -> Result<Vec<Entry>, Fault>;
+    /// The events of this log from a number on, as far as they go now.
+    fn events(&self, log_id: &str, from: u64) -> Result<Vec<Value>, Fault>;
     /// What a session has changed: the files, and the patch.
     fn diff(&self, session: &str) -> Result<(Vec<FileDiffView>, String), Fault>;
     /// Does something with the plan of the repository that a folder is in.
-    fn plan(&self, caller: &Caller, folder: &Path, work: PlanWork) -> Result<Value, Told>;
+    fn plan(&self, caller: &Caller, folder: &Path, work: PlanWork) -> Result<Value, Unworked>;
 }
 
 /// The daemon of a house.
@@ -116,6 +129,27 @@ impl Desk for Daemon {
         })
     }
 
+    fn events(&self, log_id: &str, from: u64) -> Result<Vec<Value>, Fault> {
+        Self::patiently(|| {
+            let mut client = self.connect("bot")?;
+            let Response::Daemon(daemon) = client.call(Request::DaemonStatus)? else {
+                return Err(Fault::unfit());
+            };
+            if daemon.log_id != log_id {
+                // The numbers of another log mean nothing.
+                return Err(Fault::Garbled("the log is another one since".to_owned()));
+            }
+            let mut events = Vec::new();
+            client.call_seeing(Request::Events { from, follow: false }, |streamed| {
+                if let Streamed::Words(Response::Event(event)) = streamed {
+                    events.push(event);
+                }
+                Ok::<(), Fault>(())
+            })?;
+            Ok(events)
+        })
+    }
+
     fn diff(&self, session: &str) -> Result<(Vec<FileDiffView>, String), Fault> {
         Self::patiently(|| {
             let mut patch = Vec::new();
@@ -131,16 +165,16 @@ impl Desk for Daemon {
         })
     }
 
-    fn plan(&self, caller: &Caller, folder: &Path, work: PlanWork) -> Result<Value, Told> {
+    fn plan(&self, caller: &Caller, folder: &Path, work: PlanWork) -> Result<Value, Unworked> {
         let once = || -> Result<Value, Unworked> {
             let connected = self.connect(&who(caller.user));
             let mut client = connected.map_err(|fault| Unworked {
-                is_lost: fault.is_lost(),
+                cause: if fault.is_lost() { Cause::DaemonLost } else { Cause::Itself },
                 told: (self.explain)(fault),
             })?;
             client.name_next(&caller.key);
             (self.work_on_plan)(&mut client, folder, work.clone())
         };
-        Self::once_more(once, |unworked| unworked.is_lost).map_err(|unworked| unworked.told)
+        Self::once_more(once, |unworked| unworked.cause == Cause::DaemonLost)
     }
 }

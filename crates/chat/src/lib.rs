@@ -25,6 +25,6 @@ pub mod words;
 #[cfg(test)]
 mod simulator;
 
-pub use desk::Unworked;
+pub use desk::{Cause, Unworked};
 pub use run::{Start, run};
 pub use told::Told;

@@ -178,6 +178,15 @@ impl Look<'_> {
         Ok(log_id.zip(next).map(|(log_id, next)| Position { log_id, next }))
     }
 
+    /// The log and its last event before anything was done for an update.
+    pub fn began(&self, update: i64) -> Result<Option<(String, u64)>, StoreFault> {
+        let kept = self.meta(&began_of(update))?;
+        Ok(kept.and_then(|kept| {
+            let (last, log_id) = kept.split_once(' ')?;
+            Some((log_id.to_owned(), last.parse().ok()?))
+        }))
+    }
+
     /// Updates that were not dealt with yet, oldest first.
     pub fn undone(&self) -> Result<Vec<Update>, StoreFault> {
         let sql = "SELECT id, body, late FROM updates WHERE done = 0 ORDER BY id";
@@ -256,6 +265,11 @@ fn ban_of(chat: i64) -> String {
     format!("ban-{chat}")
 }
 
+/// Where it is kept what the log was before something was done for an update.
+fn began_of(update: i64) -> String {
+    format!("began-{update}")
+}
+
 /// A number as it is stored.
 fn stored(id: u64) -> i64 {
     i64::try_from(id).unwrap_or(i64::MAX)
@@ -308,7 +322,16 @@ impl Change<'_> {
     /// An update is dealt with.
     pub fn done(&self, id: i64) -> Result<(), StoreFault> {
         self.db.prepare_cached("UPDATE updates SET done = 1 WHERE id = ?1")?.execute([id])?;
-        Ok(())
+        self.forget_meta(&began_of(id))
+    }
+
+    /// What is done for an update begins behind this event of this log.
+    pub fn note_began(
+        &self,
+        update: i64,
+        (log_id, last): &(String, u64),
+    ) -> Result<(), StoreFault> {
+        self.set_meta(&began_of(update), &format!("{last} {log_id}"))
     }
 
     /// An update that came late is carried out after all.

@@ -26,6 +26,8 @@ use serde_json::{Value, json};
 #[expect(missing_docs, reason = "the contract's list of exit codes explains them")]
 pub enum Kind {
     Failed,
+    /// Whether it was done is not known.
+    Unknown,
     Usage,
     NotFound,
     Refused,
@@ -45,7 +47,7 @@ impl Kind {
     pub fn exit_status(self) -> u8 {
         match self {
             Self::ReaderGone => 0,
-            Self::Failed => 1,
+            Self::Failed | Self::Unknown => 1,
             Self::Usage => 2,
             Self::NotFound => 3,
             Self::Refused => 4,
@@ -60,7 +62,7 @@ impl Kind {
     /// The word for it.
     pub fn word(self) -> &'static str {
         match self {
-            Self::Failed => "failed",
+            Self::Failed | Self::Unknown => "failed",
             Self::Usage => "usage",
             Self::NotFound => "not_found",
             Self::Refused => "refused",
@@ -165,7 +167,7 @@ impl Complaint {
             Trouble::NotAllowed => Self::new(Kind::Refused, message)
                 .hint("who manages the sessions can do it, or give this caller more"),
             Trouble::Unknown => {
-                Self::new(Kind::Failed, message).hint("`glis show` tells how it stands")
+                Self::new(Kind::Unknown, message).hint("`glis show` tells how it stands")
             }
             Trouble::TimedOut => Self::new(Kind::TimedOut, format!("timed out: {message}"))
                 .hint("`glis show` shows what it is doing"),

@@ -81,7 +81,8 @@ pub(crate) struct State {
     pub(crate) seen: Vec<Seen>,
     pub(crate) faults: Vec<(String, Fault)>,
     pub(crate) rates: rate::Rates,
-    pub(crate) pollers: u32,
+    /// The connection that waits for updates, by a number of its own.
+    pub(crate) poller: Option<(u64, TcpStream)>,
     pub(crate) number: i64,
     /// Messages that were taken away.
     pub(crate) deleted: Vec<Message>,

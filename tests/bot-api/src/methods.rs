@@ -60,7 +60,9 @@ pub(crate) fn answer(shared: &Shared, request: &Request, stream: &TcpStream) -> 
             wait(shared, *time);
             return Ok(Then::Close);
         }
-        Some(Fault::HalfBody | Fault::NoAnswer) | None => carry_out(shared, method, &fields, file),
+        Some(Fault::HalfBody | Fault::NoAnswer) | None => {
+            carry_out(shared, method, (&fields, file), stream)
+        }
     };
     let (status, body) = match answer {
         Answer::Result(result) => (200, json!({"ok": true, "result": result})),
@@ -123,11 +125,11 @@ fn note(shared: &Shared, method: &str, status: u16) {
 fn carry_out(
     shared: &Shared,
     method: &str,
-    fields: &Value,
-    file: Option<(String, Vec<u8>)>,
+    (fields, file): (&Value, Option<(String, Vec<u8>)>),
+    stream: &TcpStream,
 ) -> Answer {
     if method == "getUpdates" {
-        return updates(shared, fields);
+        return updates(shared, fields, stream);
     }
     let mut state = shared.state();
     let (chat, now) = (fields.get("chat_id").and_then(Value::as_i64), state.now());
@@ -161,19 +163,21 @@ fn carry_out(
 }
 
 /// Waits for updates. Those before the offset are forgotten; one process alone may ask.
-fn updates(shared: &Shared, fields: &Value) -> Answer {
-    let number = |name: &str| fields.get(name).and_then(Value::as_i64).unwrap_or(0);
+fn updates(shared: &Shared, fields: &Value, stream: &TcpStream) -> Answer {
+    let field = |name: &str| fields.get(name).and_then(Value::as_i64).unwrap_or(0);
     let mut state = shared.state();
     let now = state.now();
-    let end = now + Duration::from_secs(number("timeout").unsigned_abs());
+    let end = now + Duration::from_secs(field("timeout").unsigned_abs());
     state.polled_at = Some(now);
     shared.changed.notify_all();
-    if state.pollers > 0 {
+    if state.poller.as_ref().is_some_and(|(_, other)| lives(other)) {
         let words = "Conflict: terminated by other getUpdates request";
         return Answer::Refused((409, words));
     }
-    state.pollers += 1;
-    let offset = number("offset");
+    let Ok(own) = stream.try_clone() else { return Answer::Refused((500, "no descriptor")) };
+    let number = state.poller.as_ref().map_or(0, |(number, _)| number + 1);
+    state.poller = Some((number, own));
+    let offset = field("offset");
     state.updates.retain(|update| {
         update.get("update_id").and_then(Value::as_i64).is_some_and(|id| id >= offset)
     });
@@ -182,8 +186,21 @@ fn updates(shared: &Shared, fields: &Value) -> Answer {
         let waited = shared.changed.wait_timeout(state, left);
         state = waited.unwrap_or_else(PoisonError::into_inner).0;
     }
-    state.pollers -= 1;
+    if state.poller.as_ref().is_some_and(|(of, _)| *of == number) {
+        state.poller = None;
+    }
     Answer::Result(state.updates.iter().cloned().collect())
+}
+
+/// Whether a process is still at the other end of a connection.
+fn lives(stream: &TcpStream) -> bool {
+    stream.set_nonblocking(true).ok();
+    let peeked = stream.peek(&mut [0]);
+    stream.set_nonblocking(false).ok();
+    match peeked {
+        Ok(bytes) => bytes > 0,
+        Err(fault) => fault.kind() == io::ErrorKind::WouldBlock,
+    }
 }
 
 fn chat_and_text(fields: &Value) -> Result<(i64, String), Refused> {

@@ -81,7 +81,7 @@ impl Bot {
         }
         let action = Action::Send { text: text.to_owned(), files };
         let request = Request::Act { session: session.id.clone(), action };
-        match self.desk.call(&asked.caller, request) {
+        match self.carry(asked, &request)? {
             Ok(Response::Queued { session, status, .. }) => {
                 self.answer(asked, &queued(asked, &session, status), |_| Ok(()))
             }
@@ -141,9 +141,9 @@ impl Bot {
                     clearing: None,
                     reason: PauseReason::User,
                 };
-                self.gate(asked, Request::PauseAll(all))
+                self.gate(asked, &Request::PauseAll(all))
             }
-            Command::ResumeAll => self.gate(asked, Request::ResumeAll { from_log: false }),
+            Command::ResumeAll => self.gate(asked, &Request::ResumeAll { from_log: false }),
             Command::Plan { verb, repo } => self.plan(asked, verb, repo.as_deref()),
             Command::Help => self.reply(asked, words::help()),
             Command::Unclear { usage } => self.reply(asked, usage),
@@ -168,7 +168,7 @@ impl Bot {
             persona,
             ..NewSession::default()
         }));
-        match self.desk.call(&asked.caller, request) {
+        match self.carry(asked, &request)? {
             Ok(Response::Made { session, notes }) => {
                 let follow = follow_of(asked, &session, Mark::default());
                 let text = words::made(&session, &notes);
@@ -295,7 +295,7 @@ impl Bot {
     ) -> Result<(), StoreFault> {
         let action = Action::Pause { mode, on_timeout: None, clearing: None, for_secs: None };
         let request = Request::Act { session: session.to_owned(), action };
-        match self.desk.call(&asked.caller, request) {
+        match self.carry(asked, &request)? {
             Ok(Response::Done { .. }) => self.reply(asked, "Session paused. /resume to continue."),
             Ok(_) => self.complain(asked, Fault::unfit()),
             Err(fault @ Fault::Refused(Refusal::NotSafe { .. })) => {
@@ -333,8 +333,8 @@ impl Bot {
         self.answer(asked, &says, |_| Ok(()))
     }
 
-    fn gate(&self, asked: &Asked, request: Request) -> Result<(), StoreFault> {
-        match self.desk.call(&asked.caller, request) {
+    fn gate(&self, asked: &Asked, request: &Request) -> Result<(), StoreFault> {
+        match self.carry(asked, request)? {
             Ok(Response::Gate { gate, .. }) => self.reply(asked, words::gate(&gate)),
             Ok(_) => self.complain(asked, Fault::unfit()),
             Err(fault) => self.complain(asked, fault),
@@ -350,7 +350,7 @@ impl Bot {
         tell: impl FnOnce(&SessionView) -> String,
     ) -> Result<(), StoreFault> {
         let request = Request::Act { session: session.to_owned(), action };
-        match self.desk.call(&asked.caller, request) {
+        match self.carry(asked, &request)? {
             Ok(Response::Done { session, .. }) => self.reply(asked, tell(&session)),
             Ok(_) => self.complain(asked, Fault::unfit()),
             Err(fault) => self.complain(asked, fault),

@@ -47,7 +47,7 @@ impl Bot {
             return self.reply(asked, "That question is not asked any more.");
         }
         self.change(|change| change.set_meta(&answered_by(asked.update), ""))?;
-        match self.desk.call(&asked.caller, call) {
+        match self.carry(asked, &call)? {
             // The card itself tells what happened.
             Ok(_) => {
                 self.answer(asked, &[], |change| change.forget_meta(&answered_by(asked.update)))

@@ -1,9 +1,11 @@
 //! The plan of a repository: shown, executed, paused, and its tasks taken up again.
 
+use super::again::{CALLS_MAX, nth};
 use super::plan_keys::{execute_key, keys_of};
 use super::say::Say;
 use super::{Asked, Bot};
 use crate::command::PlanVerb;
+use crate::desk::Cause;
 use crate::outbox::Lane;
 use crate::store::{Change, Mark, PlanFollow, StoreFault};
 use crate::text::Text;
@@ -44,7 +46,7 @@ impl Bot {
     fn show_plan(&self, asked: &Asked, place: &str) -> Result<(), StoreFault> {
         match self.look_at_plan(place) {
             Ok(Some(plan)) => self.show_executed(asked, place, &plan),
-            Ok(None) => match self.desk.plan(&asked.caller, Path::new(place), PlanWork::Show) {
+            Ok(None) => match self.work_on_plan(asked, place, &PlanWork::Show) {
                 Ok(written) => {
                     let keys = vec![vec![execute_key(place)]];
                     let say = Say::card(asked.place, Lane::Reply, as_written(&written), keys);
@@ -78,7 +80,7 @@ impl Bot {
 
     pub(super) fn execute_plan(&self, asked: &Asked, place: &str) -> Result<(), StoreFault> {
         let work = PlanWork::Execute { pace: None };
-        if let Err(told) = self.desk.plan(&asked.caller, Path::new(place), work) {
+        if let Err(told) = self.work_on_plan(asked, place, &work) {
             return self.tell_fault(asked, &told);
         }
         match self.look_at_plan(place) {
@@ -101,7 +103,7 @@ impl Bot {
             Err(fault) => return self.complain(asked, fault),
         };
         let request = PlanRequest::Pause { plan: plan.id, mode };
-        match self.desk.call(&asked.caller, Request::Plan(request)) {
+        match self.carry(asked, &Request::Plan(request))? {
             Ok(Response::Plan(plan)) => self.reply(asked, words::plan_paused(&plan)),
             Ok(_) => self.complain(asked, Fault::unfit()),
             Err(fault) => self.complain(asked, fault),
@@ -118,7 +120,7 @@ impl Bot {
             let (place, task) = (place.to_owned(), task.to_owned());
             let told = format!("{task} is resumed.");
             let request = PlanRequest::Resume { place, task, prompt: None };
-            match self.desk.call(&asked.caller, Request::Plan(request)) {
+            match self.carry(asked, &Request::Plan(request))? {
                 Ok(Response::Runs(_)) => self.reply(asked, told),
                 Ok(_) => self.complain(asked, Fault::unfit()),
                 Err(fault) => self.complain(asked, fault),
@@ -134,7 +136,7 @@ impl Bot {
     ) -> Result<(), StoreFault> {
         self.with_plan(asked, place, || {
             let work = PlanWork::Restart { task: task.to_owned() };
-            match self.desk.plan(&asked.caller, Path::new(place), work) {
+            match self.work_on_plan(asked, place, &work) {
                 Ok(_) => self.reply(asked, format!("{task} begins anew.")),
                 Err(told) => self.tell_fault(asked, &told),
             }
@@ -206,6 +208,20 @@ impl Bot {
         }
         let Response::Plan(plan) = response else { return Err(Fault::unfit()) };
         Ok(Some(*plan))
+    }
+
+    /// Does something with the file of a plan. Executing it goes on where it is, and a task that was begun anew is
+    /// not begun once more while it is worked on: what a dying daemon has left open may be asked for again.
+    fn work_on_plan(&self, asked: &Asked, place: &str, work: &PlanWork) -> Result<Value, Told> {
+        let mut number = 0;
+        loop {
+            let caller = nth(&asked.caller, number);
+            number += 1;
+            match self.desk.plan(&caller, Path::new(place), work.clone()) {
+                Err(unworked) if unworked.cause == Cause::Unknown && number < CALLS_MAX => {}
+                worked => return worked.map_err(|unworked| unworked.told),
+            }
+        }
     }
 
     fn tell_fault(&self, asked: &Asked, told: &Told) -> Result<(), StoreFault> {

@@ -4,12 +4,11 @@ use super::network::Network;
 use super::random::Random;
 use super::{GROUP, Killed, USERS, now};
 use crate::bot::Bot;
-use crate::desk::{Caller, Desk};
-use crate::told::Told;
+use crate::desk::{Caller, Desk, Unworked, who};
 use crate::words;
 use glis_client::{Fault, News};
 use glis_core::Refusal;
-use glis_wire::client::{Action, Request, Response};
+use glis_wire::client::{Action, Request, Response, Trouble};
 use glis_wire::plan::PlanWork;
 use glis_wire::view::{DaemonView, Entry, FileDiffView, SessionView, Voice};
 use serde_json::{Value, json};
@@ -66,6 +65,17 @@ fn time() -> String {
     at.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
 }
 
+/// The update that a call is for: its key says so, also where it is made once more.
+fn update_of(key: &str) -> &str {
+    let key = key.trim_start_matches("telegram-");
+    key.split_once('-').map_or(key, |(update, _)| update)
+}
+
+/// What a daemon says of a call that the one before it has left open.
+fn unknown() -> Fault {
+    Fault::Trouble { kind: Trouble::Unknown, message: "the daemon ended".to_owned() }
+}
+
 fn done(session: SessionView) -> Response {
     Response::Done { session: Box::new(session), already: false }
 }
@@ -103,7 +113,7 @@ impl State {
         let Request::Act { session, action } = request else {
             panic!("not asked for by anyone: {request:?}");
         };
-        let id: i64 = caller.key.trim_start_matches("telegram-").parse().unwrap();
+        let id: i64 = update_of(&caller.key).parse().unwrap();
         let expected = &self.expected[&id];
         assert!(expected.allowed && expected.user == caller.user, "for a stranger: {caller:?}");
         let at = Self::find(session).unwrap();
@@ -113,7 +123,10 @@ impl State {
                 let content = std::fs::read_to_string(file).unwrap();
                 assert_eq!(content, super::network::content(&format!("file {id}")));
             }
-            self.sent.push((caller.key.clone(), text.clone()));
+            self.sent.push((update_of(&caller.key).to_owned(), text.clone()));
+            let from = json!({"face": "chat", "who": who(caller.user)});
+            let queued = json!({"event": "message_queued", "text": text, "from": from});
+            self.event(at, queued);
             let (session, status) = (Box::new(self.view(at)), glis_core::Status::Idle);
             return Ok(Response::Queued {
                 session,
@@ -137,7 +150,7 @@ impl State {
         assert!(shown.contains(&text), "answered {text:?}, and the card said {shown:?}");
         assert!(!self.answered.contains(&text), "answered twice: {text}");
         self.answered.push(text);
-        let from = json!({"face": "chat", "who": caller.user.to_string()});
+        let from = json!({"face": "chat", "who": who(caller.user)});
         let began =
             json!({"event": "answer_began", "ask": request, "answer": answer, "from": from});
         self.event(at, began);
@@ -312,10 +325,15 @@ impl House {
 impl Desk for Line {
     fn call(&self, caller: &Caller, request: Request) -> Result<Response, Fault> {
         let dies = self.0.dies();
+        // The next daemon may know that there was such a call, and not what came of it.
+        let leaves_open = dies.is_some() && self.0.below(2) == 0;
+        let mut state = self.0.state.lock().unwrap();
         if dies == Some(false) {
+            if leaves_open && matches!(request, Request::Act { .. }) {
+                state.keys.entry(caller.key.clone()).or_insert_with(|| Err(unknown()));
+            }
             return Err(House::lost());
         }
-        let mut state = self.0.state.lock().unwrap();
         let answer = if let Request::Show { session } | Request::Wait { session, .. } = &request {
             match State::find(session) {
                 Some(at) => Ok(Response::Session(Box::new(state.view(at)))),
@@ -334,7 +352,8 @@ impl Desk for Line {
             known.clone()
         } else {
             let answer = state.carry_out(caller, &request);
-            state.keys.insert(caller.key.clone(), answer.clone());
+            let known = if leaves_open { Err(unknown()) } else { answer.clone() };
+            state.keys.insert(caller.key.clone(), known);
             answer
         };
         drop(state);
@@ -353,11 +372,20 @@ impl Desk for Line {
         Ok(state.sessions[State::find(session).unwrap()].entries.clone())
     }
 
+    fn events(&self, _: &str, from: u64) -> Result<Vec<Value>, Fault> {
+        if self.0.dies().is_some() {
+            return Err(House::lost());
+        }
+        let state = self.0.state.lock().unwrap();
+        let from = usize::try_from(from).unwrap_or_default();
+        Ok(state.events.iter().skip(from.saturating_sub(1)).cloned().collect())
+    }
+
     fn diff(&self, _: &str) -> Result<(Vec<FileDiffView>, String), Fault> {
         Ok((Vec::new(), String::new()))
     }
 
-    fn plan(&self, _: &Caller, _: &Path, work: PlanWork) -> Result<Value, Told> {
+    fn plan(&self, _: &Caller, _: &Path, work: PlanWork) -> Result<Value, Unworked> {
         panic!("not asked for by anyone: {work:?}");
     }
 }
