@@ -52,12 +52,12 @@ fn the_overview_on_a_desk() {
 fn the_overview_on_a_wide_screen() {
     check((200, 50), "j", "
  glis  1 waiting  1 failed  1 busy  4 sessions
- app 2  ~/src                                                                   │ docs  ● busy  claude · (2 queued) · 212 MB
-  ? fix-login waiting     claude    Bash: rm -rf target                      5m │ glis/docs · ~/trees/docs
-▌ ● docs      busy        claude    (2 queued)                        212M   5m │ 1 terminal  2 conversation  3 diff  4 snapshots  5 runs  6 events
- server 2  ~/src                                                                │
-  ✗ 日本語    failed      claude    the agent is not installed               5m │
-  ‖ api       paused      claude    edit src/api.rs                          5m │
+ app 2  ~/src                                                                                     │ docs  ● busy  claude · (2 queued) · 212 MB
+  ? fix-login waiting     claude    glis/fix-login Bash: rm -rf target                         5m │ glis/docs · ~/trees/docs
+▌ ● docs      busy        claude    glis/docs      (2 queued)                           212M   5m │ 1 terminal  2 conversation  3 diff  4 snapshots  5 runs  6 events
+ server 2  ~/src                                                                                  │
+  ✗ 日本語    failed      claude    glis/日本語    the agent is not installed                  5m │
+  ‖ api       paused      claude    glis/api       edit src/api.rs                             5m │
  a answer  enter attach  s send  ctrl+x p pause  n new  q quit                                                                                                                                   ? keys
 ");
 }

@@ -8,8 +8,11 @@ use ratatui_core::layout::Rect;
 const WIDE: u16 = 100;
 /// With fewer rows than this there is room for the list alone.
 const TALL: u16 = 14;
-/// As wide as names, states and a few words need; and where there is more room, numbers beside them.
-const LIST_COLUMNS: (u16, u16) = (44, 96);
+/// As wide as names, states and a few words need; and where there is more room, numbers and branches beside
+/// them.
+const LIST_COLUMNS: (u16, u16) = (44, 112);
+/// What an agent's own terminal is left where there is enough for both.
+const DETAIL_COLUMNS: u16 = 100;
 
 /// The areas of the screen.
 pub(super) struct Layout {
@@ -73,7 +76,8 @@ fn split(model: &Model, body: Rect) -> (Rect, Option<Rect>) {
         return (body, None);
     }
     if body.width >= WIDE {
-        let columns = (body.width * 2 / 5).clamp(LIST_COLUMNS.0, LIST_COLUMNS.1);
+        let beside = body.width.saturating_sub(DETAIL_COLUMNS + 2);
+        let columns = (body.width * 2 / 5).max(beside).clamp(LIST_COLUMNS.0, LIST_COLUMNS.1);
         let x = body.x + columns + 2;
         let list = Rect { width: columns, ..body };
         let detail = Rect { x, width: body.right().saturating_sub(x), ..body };

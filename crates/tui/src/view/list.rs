@@ -21,8 +21,10 @@ const NOTE_COLUMNS_MIN: u16 = 6;
 /// With so many columns there is room for the agent, and for numbers.
 const ROOMY: u16 = 76;
 const AGENT_COLUMNS: u16 = 9;
-/// Numbers leave at least so much to words.
+/// Numbers and branches leave at least so much to words.
 const WORDS_COLUMNS: u16 = 30;
+/// As much of a branch as is told.
+const BRANCH_COLUMNS: u16 = 32;
 
 /// A number that is told of every session, in a column of its own.
 #[derive(Clone, Copy)]
@@ -76,7 +78,17 @@ impl Number {
 /// The columns of the list.
 struct Columns {
     name: u16,
+    /// None where there is no room for it.
+    branch: Option<u16>,
     numbers: Vec<Number>,
+}
+
+/// How much of the branches is told where so much is left for them and for words.
+fn branch_columns(model: &Model, room: u16) -> Option<u16> {
+    let branches = model.sessions.values().filter_map(|session| session.branch.as_deref());
+    let longest = branches.map(width).max()?;
+    let left = room.checked_sub(WORDS_COLUMNS + 1)?;
+    Some(longest.min(BRANCH_COLUMNS)).filter(|most| *most <= left)
 }
 
 /// Draws it.
@@ -92,7 +104,10 @@ pub(super) fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
     let name = names.min(NAME_COLUMNS).min(most).min(room).max(4);
     let room = room.saturating_sub(name + 1 + AGENT_COLUMNS + 1);
     let numbers = if area.width >= ROOMY { Number::shown(model, room) } else { Vec::new() };
-    let columns = Columns { name, numbers };
+    let told: u16 = numbers.iter().map(|number| number.columns() + 1).sum();
+    let roomy = area.width >= ROOMY;
+    let branch = roomy.then(|| branch_columns(model, room.saturating_sub(told))).flatten();
+    let columns = Columns { name, branch, numbers };
     for (y, line) in (area.y..area.bottom()).zip(model.lines.iter().skip(first)) {
         let row = Rect { y, height: 1, ..area };
         match line {
@@ -214,6 +229,10 @@ fn session_line(
     if row.width >= ROOMY {
         pen.put(x, row.y, AGENT_COLUMNS, &session.agent, theme.faint());
         x += AGENT_COLUMNS + 1;
+    }
+    if let Some(most) = columns.branch {
+        pen.put(x, row.y, most, session.branch.as_deref().unwrap_or("-"), theme.faint());
+        x += most + 1;
     }
     let room = end.saturating_sub(x);
     // A word or two, or nothing: a sign that something was cut off tells nothing.
