@@ -53,6 +53,46 @@ fn each_step_outlives_a_ban_and_a_silence() -> Outcome {
     Ok(())
 }
 
+/// Two minutes, in real time: the bot gives a request up after half of one, and makes it again.
+#[test]
+fn a_network_that_is_silent_for_two_minutes_holds_nothing_up_for_so_long() -> Outcome {
+    let bot = BotHouse::new()?;
+    bot.ask("/new blue", "Session blue created.")?;
+    bot.api.fail("sendMessage", Fault::Silence(Duration::from_secs(120)));
+    let began = std::time::Instant::now();
+    bot.ask("say one.", "one.")?;
+    let took = began.elapsed();
+    assert!(took >= Duration::from_secs(25), "it was not silent: {took:?}");
+    assert_eq!(bot.api.faults_left(), 0);
+    bot.ask("say two.", "two.")?;
+    assert_eq!(bot.count("one."), 1);
+    Ok(())
+}
+
+/// A conversation that cannot be read is told of, and keeps nothing else from anyone.
+#[test]
+fn a_damaged_conversation_hides_no_other_session() -> Outcome {
+    let bot = BotHouse::new()?;
+    bot.ask("/new red", "Session red created.")?;
+    bot.ask("/new blue", "Session blue created.")?;
+    bot.ask("say one.", "one.")?;
+    let id = bot.house.show("blue")?["id"].as_str().ok_or("no id")?.to_owned();
+    let file = crate::support::wreck::folder(&bot.house, &id).join("conversation.jsonl");
+    let aside = file.with_extension("aside");
+    std::fs::rename(&file, &aside)?;
+    std::fs::create_dir(&file)?;
+    bot.house.ok(&["stop", "blue"])?;
+    bot.ask("/switch red", "Switched to red")?;
+    bot.ask("say from red.", "from red.")?;
+    bot.hear("blue: what it said cannot be read here")?;
+    // Once it can be read again, nothing is missing.
+    std::fs::remove_dir(&file)?;
+    std::fs::rename(&aside, &file)?;
+    bot.ask("/switch blue", "Switched to blue")?;
+    bot.ask("say two.", "two.")?;
+    Ok(())
+}
+
 /// The user shuts the bot out, the token is not valid for a while, a card is as it was: nothing is lost.
 #[test]
 fn what_a_network_refuses_for_a_while_comes_later() -> Outcome {

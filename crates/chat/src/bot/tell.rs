@@ -19,6 +19,10 @@ const LIVE_MS: i64 = 10_000;
 /// So much of what an agent does is shown while it does it.
 const DRAFT_CHARS: usize = 1500;
 
+/// Where what an agent has said is there and cannot be read.
+const UNREADABLE: &str = "what it said cannot be read here: the file of its conversation is damaged. \
+                          `glis doctor` has more.";
+
 /// Why an event was not dealt with.
 #[derive(Debug)]
 pub enum Untold {
@@ -134,9 +138,12 @@ impl Bot {
             Err(Fault::Refused(_)) => None,
             Err(fault) => return Err(fault.into()),
         };
-        let entries = match (&shown, kind.reads()) {
-            (Some(_), true) => self.desk.conversation(session)?,
-            (None, _) | (_, false) => Vec::new(),
+        let (entries, readable) = match (&shown, kind.reads()) {
+            (Some(_), true) => match self.read(session)? {
+                Some(entries) => (entries, true),
+                None => (Vec::new(), false),
+            },
+            (None, _) | (_, false) => (Vec::new(), true),
         };
         if kind == Kind::Working && is_live(event, now) {
             self.sketch(follows, &entries);
@@ -145,6 +152,9 @@ impl Bot {
             if kind.ends_turn() {
                 for follow in follows {
                     tell_words(change, follow, &entries, now)?;
+                    if !readable {
+                        say(change, follow, (Lane::Final, UNREADABLE), now)?;
+                    }
                 }
             }
             if kind == Kind::Answering {
@@ -173,6 +183,21 @@ impl Bot {
             change.set_position(position)
         })?;
         Ok(())
+    }
+
+    /// The conversation of a session that the daemon knows; `None` where its file cannot be read. Everything else
+    /// goes on then: other sessions have nothing to do with it. What was said is told once it can be read.
+    fn read(&self, session: &str) -> Result<Option<Vec<Entry>>, Fault> {
+        match self.desk.conversation(session) {
+            Err(fault) if fault.is_lost() => {}
+            read => return read.map(Some),
+        }
+        // The daemon has ended, or this is what it cannot read.
+        self.look_at(session)?;
+        match self.desk.conversation(session) {
+            Err(fault) if fault.is_lost() => self.look_at(session).map(|_| None),
+            read => read.map(Some),
+        }
     }
 
     /// What an agent is doing, shown at once or never.
