@@ -1,10 +1,12 @@
 //! Sessions from a phone: made, talked to, looked at, put aside.
 
 use crate::support::bot::{BotHouse, ME, STRANGER};
-use crate::support::house::Outcome;
+use crate::support::house::{House, Outcome};
 use glis_bot_api::{Fault, TOKEN};
 use serde_json::json;
-use std::time::Duration;
+use std::io::Write as _;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
 
 #[test]
 fn a_session_is_made_and_talked_to() -> Outcome {
@@ -56,6 +58,37 @@ fn readme_shows_a_true_conversation() -> Outcome {
         }
     }
     assert!(lines > 10);
+    Ok(())
+}
+
+/// README's steps, as somebody takes them who has nothing yet but a token and the program.
+#[test]
+fn from_a_fresh_token_to_the_first_answer_it_is_no_minute() -> Outcome {
+    let mut house = House::new()?;
+    let home = house.folder().join("newcomer");
+    std::fs::create_dir(&home)?;
+    house.surround("HOME", home.to_string_lossy());
+    let mut bot = BotHouse::over(house, "rehearsal", "")?;
+    let readme = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md"))?;
+    let steps = readme.split("## From a phone").nth(1).ok_or("no such chapter")?;
+    let install = steps.split('`').find(|part| part.starts_with("install ")).ok_or("no command")?;
+    let mut shell = std::process::Command::new("sh");
+    let mut shell = shell.args(["-c", install]).env("HOME", &home).stdin(Stdio::piped()).spawn()?;
+    writeln!(shell.stdin.take().ok_or("no stdin")?, "{TOKEN}")?;
+    assert!(shell.wait()?.success(), "{install}");
+    let keys: Vec<&str> =
+        steps.lines().map(str::trim).skip_while(|it| !it.starts_with('[')).collect();
+    let keys = keys.split(|line| line.starts_with("```")).next().ok_or("no keys")?.join("\n");
+    let keys = keys.replace("YOUR-NUMBER", &ME.to_string());
+    let keys = keys.replace("~/code/app", &bot.house.repo().to_string_lossy());
+    let (agent, network) = ("default_agent = \"rehearsal\"", bot.api.url());
+    bot.house.configure(&format!("{agent}\n{keys}\napi_url = '{network}'\n"))?;
+    let began = Instant::now();
+    bot.start()?;
+    bot.ask("/new fix-login", "Session fix-login created.")?;
+    bot.ask("say Good morning.", "Good morning.")?;
+    eprintln!("from `glis chat` to the first answer: {:?}", began.elapsed());
+    assert!(began.elapsed() < Duration::from_secs(60), "{:?}", began.elapsed());
     Ok(())
 }
 
@@ -220,15 +253,24 @@ fn strangers_get_no_answer_and_nothing_is_done_for_them() -> Outcome {
 fn a_bot_is_small() -> Outcome {
     let bot = BotHouse::new()?;
     bot.ask("/new blue", "Session blue created.")?;
-    bot.ask("say one", "one")?;
-    let status = std::fs::read_to_string(format!("/proc/{}/status", bot.pid()?))?;
-    let own = |name: &str| -> Option<u64> {
-        let line = status.lines().find(|line| line.starts_with(name))?;
-        line.split_whitespace().nth(1)?.parse().ok()
+    let measured = |when: &str| -> Outcome {
+        let own = |file: &str, name: &str| -> Outcome<u64> {
+            let text = std::fs::read_to_string(format!("/proc/{}/{file}", bot.pid()?))?;
+            let line = text.lines().find(|line| line.starts_with(name)).ok_or("no such line")?;
+            Ok(line.split_whitespace().nth(1).ok_or("no number")?.parse()?)
+        };
+        let (all, alone) = (own("status", "VmRSS:")?, own("status", "RssAnon:")?);
+        let share = own("smaps_rollup", "Pss:")?;
+        eprintln!("{when}: {all} kB resident, {share} kB its share, {alone} kB its own");
+        // What is its own; the program's pages are shared with the daemon and the holders.
+        assert!(alone < 15 * 1024, "{alone} kB");
+        Ok(())
     };
-    // What is its own; the program's pages are shared with the daemon and the holders.
-    let kilobytes = own("RssAnon:").ok_or("no size")?;
-    assert!(kilobytes < 15 * 1024, "{kilobytes} kB");
+    bot.ask("say one", "one")?;
+    measured("after a turn")?;
+    bot.say("stream 6000 100000");
+    bot.hear("The whole text")?;
+    measured("after a text of 6,000 words")?;
     Ok(())
 }
 
