@@ -18,7 +18,7 @@ const store = new Store();
 const outbox = new Outbox(() => view?.drawLetters());
 /** @type {SessionView | PlansView | null} */
 let view = null;
-let shown = "";
+let shown = "none yet";
 /** Whether what the address names was shown: a page that is loaded while nothing answers shows it later. */
 let routed = false;
 
