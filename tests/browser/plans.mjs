@@ -7,6 +7,7 @@ await story(async ({ house, desk }) => {
   await page.click("#row-plans");
   await page.fill("#plan-repo", await house.ask("repo"));
   await page.click("button:text-is('Show')");
+  await shows(page, "#main", "there is no plan yet");
   const add = async (/** @type {string} */ id, /** @type {string} */ prompt, /** @type {string} */ needs) => {
     await page.fill("#plan-add input[name=id]", id);
     await page.fill("#plan-add textarea", prompt);

@@ -185,14 +185,13 @@ fn executed(path: &Path) -> Result<Option<PlanView>, Complaint> {
 
 pub(super) fn read(path: &Path) -> Result<String, Complaint> {
     fs::read_to_string(path).map_err(|fault| {
-        let why = format!("cannot read {}: {fault}", path.display());
-        let complaint = Complaint::new(Kind::Failed, why);
         if fault.kind() == io::ErrorKind::NotFound {
-            return complaint.hint(
+            let why = format!("there is no plan yet: {} does not exist", path.display());
+            return Complaint::new(Kind::Failed, why).hint(
                 "`glis plan new GOAL` has one drafted; `glis plan add ID --prompt TEXT` begins one",
             );
         }
-        complaint
+        Complaint::new(Kind::Failed, format!("cannot read {}: {fault}", path.display()))
     })
 }
 
