@@ -94,35 +94,6 @@ fn a_final_text_outlives_a_ban_of_thirty_seconds_in_a_draft() -> Outcome {
     Ok(())
 }
 
-/// The same where no drafts are known, and a message is edited instead.
-#[test]
-fn a_final_text_outlives_a_ban_of_thirty_seconds_in_an_edit() -> Outcome {
-    let timed = TimedBot::new()?;
-    let bot = &timed.bot;
-    bot.ask("/new blue", "Session blue created.")?;
-    timed.pass(Duration::from_secs(30));
-    bot.api.fail("sendMessageDraft", Fault::Status(404, "Not Found"));
-    bot.api.fail("editMessageText", Fault::TooMany(30));
-    bot.say("say begun. ;; run true ;; work 2 ;; run true ;; work 2 ;; run true ;; say ended.");
-    bot.hear("\u{2699}")?;
-    // Between two pictures there is a time, and room for what must arrive.
-    timed.pass(Duration::from_secs(30));
-    let banned = bot.api.until_seen(|seen| seen.iter().any(|it| it.status == 429));
-    assert!(banned, "{:#?}", bot.api.seen());
-    bot.house.until("blue", "idle")?;
-    let seen = |api: &BotApi| api.seen().into_iter().filter(|it| it.method != "getUpdates");
-    let began = seen(&bot.api).find(|it| it.status == 429).ok_or("no ban")?.at;
-    let end = began + Duration::from_secs(30);
-    let left = end.saturating_duration_since(bot.api.now());
-    timed.pass_long(left.saturating_sub(Duration::from_millis(500)));
-    let told = bot.hear("begun.\n\nended.")?;
-    assert!(told.at >= end && told.at <= end + Duration::from_secs(2), "{:?}", told.at - began);
-    let early: Vec<_> = seen(&bot.api).filter(|it| it.at > began && it.at < end).collect();
-    assert_eq!(early, [], "nothing is asked for during a ban");
-    assert_eq!(seen(&bot.api).filter(|it| it.status == 429).count(), 1);
-    Ok(())
-}
-
 /// What an agent said meanwhile comes; what a user said before it is offered, and not done by itself.
 #[test]
 fn eight_hours_without_network_lose_nothing_and_do_nothing_late() -> Outcome {
