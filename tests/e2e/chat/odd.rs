@@ -53,10 +53,14 @@ fn escapes_and_turned_words_are_shown_as_words() -> Outcome {
     let said = bot.ask(&format!("say one {odd} end."), "end.")?;
     assert!(plain(&said.text), "{:?}", said.text);
     assert!(said.text.contains("link") && said.text.contains("txt.fdp"), "{:?}", said.text);
-    let card = bot.ask(&format!("approve two {odd} end? ;; say three."), "asks for approval")?;
+    let card = bot.ask(&format!("approve two {odd} end?"), "asks for approval")?;
     assert!(plain(&card.text) && card.text.contains("txt.fdp"), "{:?}", card.text);
-    bot.press("Allow once")?;
-    bot.hear("three.")?;
+    // What a terminal obeys is not shown, and what is not shown cannot be allowed.
+    assert!(card.text.contains("Not all of it is shown"), "{:?}", card.text);
+    assert_eq!(card.buttons.iter().map(|(label, _)| label).collect::<Vec<_>>(), ["Deny"]);
+    bot.press("Deny")?;
+    bot.hear("Denied")?;
+    bot.ask("say three.", "three.")?;
     let log = bot.ask("/log", "three.")?;
     assert!(plain(&log.text), "{:?}", log.text);
     // Arabic and Hebrew, joined signs and flags come as they are.

@@ -25,7 +25,9 @@ pub fn card(session: &str, ask: &WaitingFor) -> Shown {
         AskKind::Question => "asks",
         AskKind::Doubt => "may not have taken this message. Send it again?",
     };
-    let asked = clean(&asked(ask));
+    let raw = asked(ask);
+    let asked = clean(&raw);
+    let hides = ask.kind == AskKind::Approval && hides(&raw, &asked);
     let (block, whole) = cut(&asked);
     let mut text = Text::default().bold(session).and(&format!(" {lead}\n")).block(&block);
     let numbered = numbered(ask);
@@ -40,7 +42,30 @@ pub fn card(session: &str, ask: &WaitingFor) -> Shown {
         }
         (AskKind::Approval | AskKind::Question | AskKind::Doubt, _) => {}
     }
-    Shown { text, whole, answers: answers(ask, &numbered) }
+    let mut answers = answers(ask, &numbered);
+    if hides {
+        text = text.and("\n").bold("Not all of it is shown").and(
+            ": some looks like a secret or like what a terminal obeys. It can be denied here, and allowed on the \
+             machine alone.",
+        );
+        for row in &mut answers {
+            row.retain(|(_, answer)| answer == DENY);
+        }
+        answers.retain(|row| !row.is_empty());
+    }
+    Shown { text, whole, answers }
+}
+
+/// Whether a card leaves out what may be a command: then nobody can have meant to allow it. What is taken out as
+/// a secret may hold more than a secret (all that follows the first line of a key, what stands for a password in
+/// an address), and what a terminal obeys a shell runs.
+fn hides(asked: &str, shown: &str) -> bool {
+    let obeyed = |c: char| c.is_control() && !matches!(c, '\n' | '\r' | '\t');
+    // A token is made of these; what stands in its place as well.
+    let in_token = |c: char| c.is_ascii_alphanumeric() || "_-.~+/=:[]\r".contains(c);
+    let turning = |c: char| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let others = |text: &str| text.chars().filter(|c| !in_token(*c) && !turning(*c)).count();
+    asked.contains(obeyed) || others(asked) != others(shown)
 }
 
 /// The tool and the whole command, or the files.
