@@ -55,7 +55,7 @@ fn faults_of(method: &str) -> Vec<Fault> {
 /// Waits for something to be seen. A chat that is shut (403) opens when its user says something: which is done
 /// ever more seldom, for each time asks for an answer that stands in line with what is waited for.
 fn through<T>(bot: &BotHouse, look: impl Fn(&[Message]) -> Option<T>, what: &str) -> Outcome<T> {
-    for seconds in [1, 2, 4, 8, 16, 32, 64] {
+    for seconds in [1, 1, 1, 2, 2, 4, 8, 16, 32, 64] {
         if let Some(found) = bot.api.until_for(Duration::from_secs(seconds), &look) {
             return Ok(found);
         }

@@ -81,11 +81,17 @@ impl TimedBot {
                 while !done.load(Ordering::Relaxed) {
                     // One step, and then what is waited for by now: a thread whose wait begins meanwhile would
                     // sleep through hours, as if the network had been away.
-                    let (step, rest) = match self.next_wait() {
-                        Some(left) => (left.min(POLL), Duration::from_millis(4)),
-                        None => (Duration::from_millis(200), Duration::from_millis(10)),
+                    let rest = match self.next_wait() {
+                        Some(left) => {
+                            self.leap(left.min(POLL), &done);
+                            Duration::from_millis(4)
+                        }
+                        // Nobody is waited for: it may be the network that is silent, until its time is over.
+                        None => {
+                            self.pass(Duration::from_millis(200));
+                            Duration::from_millis(10)
+                        }
                     };
-                    self.leap(step, &done);
                     std::thread::sleep(rest);
                 }
             });
