@@ -147,7 +147,8 @@ fn a_conversation_begun_at_the_terminal_is_followed() -> Outcome {
     let Some(tmux) = Tmux::start(play.house())? else { return Ok(()) };
     let first = play.turn("the former words")?["agent_session_ref"].clone();
     tmux.line("one", &format!("glis attach {NAME}"))?;
-    tmux.sees("one", "the former words")?;
+    // Until its own screen says so, it takes the turn for unfinished and refuses a new conversation.
+    tmux.sees("one", "Worked for")?;
     tmux.run(&["send-keys", "-t", "one", "-l", "/new"])?;
     tmux.sees("one", "start a new chat")?;
     tmux.key("one", "Enter")?;

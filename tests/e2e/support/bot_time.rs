@@ -81,16 +81,13 @@ impl TimedBot {
                 while !done.load(Ordering::Relaxed) {
                     // One step, and then what is waited for by now: a thread whose wait begins meanwhile would
                     // sleep through hours, as if the network had been away.
-                    let rest = match self.next_wait() {
-                        Some(left) => {
-                            self.leap(left.min(POLL), &done);
-                            Duration::from_millis(4)
-                        }
+                    let rest = if let Some(left) = self.next_wait() {
+                        self.leap(left.min(POLL), &done);
+                        Duration::from_millis(4)
+                    } else {
                         // Nobody is waited for: it may be the network that is silent, until its time is over.
-                        None => {
-                            self.pass(Duration::from_millis(200));
-                            Duration::from_millis(10)
-                        }
+                        self.pass(Duration::from_millis(200));
+                        Duration::from_millis(10)
                     };
                     std::thread::sleep(rest);
                 }
