@@ -6,6 +6,7 @@ import { drawAsks } from "./asks.js";
 import { complain, fill, h, icon, redraw } from "./dom.js";
 import { TAKEN, USUAL, bind, bindings, listen, pressed } from "./keys.js";
 import { drawList } from "./list.js";
+import { notify } from "./notices.js";
 import { Outbox } from "./outbox.js";
 import { drawSearch, drawTrash } from "./places.js";
 import { PlansView } from "./plans.js";
@@ -14,7 +15,7 @@ import { Store } from "./store.js";
 import { Stream } from "./stream.js";
 
 const $ = (/** @type {string} */ id) => /** @type {HTMLElement} */ (document.getElementById(id));
-const store = new Store();
+const store = new Store(notify);
 const outbox = new Outbox(() => view?.drawLetters());
 /** @type {SessionView | PlansView | null} */
 let view = null;
@@ -25,7 +26,7 @@ let routed = false;
 const stream = new Stream({
   begin: () => store.begin(),
   beat: () => draw({}),
-  event: (event) => { outbox.take(event); store.take(event); notify(event); },
+  event: (event) => { outbox.take(event); store.take(event); },
   state: (state, why) => {
     const words = { live: "", connecting: "Connecting...", lost: `Not connected: ${why ?? ""}`, refused: "" };
     const told = words[state];
@@ -181,14 +182,6 @@ function drawSettings() {
     h("h3", null, "Shortcuts"),
     h("p", { class: "faint" }, "Press the keys you want in a field. `mod` is Ctrl, or Cmd on a Mac."),
     h("table", null, h("thead", null, h("tr", null, h("th", null, "What"), h("th", null, "Keys"), h("th", null, "Kept by"))), h("tbody", null, ...rows)));
-}
-
-/** Tells of a question while the page is open and not looked at. @param {any} event */
-function notify(event) {
-  if (event.event !== "ask_raised" && event.event !== "asked") return;
-  if (!("Notification" in window) || Notification.permission !== "granted" || document.visibilityState === "visible") return;
-  const name = store.sessions.get(event.session)?.name ?? "A session";
-  new Notification(`${name} asks`, { body: String(event.text ?? ""), tag: `${event.session} ${event.request ?? ""}` });
 }
 
 /** @param {1 | -1} step */

@@ -20,7 +20,10 @@ export function rank(session) {
 }
 
 export class Store {
-  constructor() {
+  /** @param {(former: Session | undefined, session: Session) => void} changed */
+  constructor(changed) {
+    /** Hears what each session was and is, whenever it was read again. */
+    this.changed = changed;
     /** @type {Map<string, Session>} */
     this.sessions = new Map();
     /** @type {Record<string, any>} */
@@ -32,14 +35,19 @@ export class Store {
     /** Sessions of which something was told since they were read. @type {Set<string>} */
     this.stale = new Set();
     this.reading = false;
+    this.begun = false;
   }
 
   /** Reads everything. From which event on the rest is told. */
   async begin() {
     [this.device, this.status] = await Promise.all([get("/device"), get("/status")]);
     const sessions = await get("/sessions");
+    const former = this.sessions;
     this.sessions = new Map(sessions.map((/** @type {Session} */ s) => [s.id, s]));
     this.stale.clear();
+    // What was there when the page was opened is no news.
+    if (this.begun) for (const session of sessions) this.changed(former.get(session.id), session);
+    this.begun = true;
     this.tell({});
     return { log: this.status.log_id, seq: this.status.last_seq };
   }
@@ -78,7 +86,10 @@ export class Store {
     try {
       const session = await get(`/sessions/${id}`, { glance: true });
       if (session.status === "archived") this.sessions.delete(id);
-      else this.sessions.set(id, session);
+      else {
+        this.changed(this.sessions.get(id), session);
+        this.sessions.set(id, session);
+      }
     } catch (fault) {
       if (/** @type {any} */ (fault).status !== 404) throw fault;
       this.sessions.delete(id);

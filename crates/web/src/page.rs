@@ -35,6 +35,7 @@ const ASSETS: &[Asset] = &[
     asset!("/kept.js", SCRIPT, "kept.js"),
     asset!("/keys.js", SCRIPT, "keys.js"),
     asset!("/list.js", SCRIPT, "list.js"),
+    asset!("/notices.js", SCRIPT, "notices.js"),
     asset!("/outbox.js", SCRIPT, "outbox.js"),
     asset!("/past.js", SCRIPT, "past.js"),
     asset!("/places.js", SCRIPT, "places.js"),

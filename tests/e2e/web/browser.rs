@@ -77,3 +77,8 @@ fn a_snapshot_goes_into_a_folder_and_the_work_into_a_branch_that_is_named() -> O
 fn three_browsers_among_two_hundred_clients_show_what_happens() -> Outcome {
     play("crowd")
 }
+
+#[test]
+fn a_page_that_is_not_looked_at_tells_what_is_waited_for() -> Outcome {
+    play("notices")
+}

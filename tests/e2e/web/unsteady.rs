@@ -12,6 +12,8 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 const CUTS: u64 = 200;
 /// Each of these many of them is also compared with what the command line prints.
 const COMPARED_EACH: u64 = 20;
+/// Up to so many frames are taken between two cuts; with `GLIS_FRAMES=24` it takes a minute.
+const FRAMES: u64 = 2;
 /// `GLIS_MESSAGES=1000` sends more.
 const MESSAGES: usize = 300;
 /// They go to so many sessions.
@@ -57,11 +59,12 @@ fn two_hundred_cuts_miss_no_event_and_leave_every_row_right() -> Outcome {
 fn cut(house: &House, web: &Web, token: &str, ask: SyncSender<()>) -> Outcome {
     let (mut dice, mut last, mut seen) = (Dice(7), 0, Shown::default());
     let mut resumed = 0;
+    let wish = std::env::var("GLIS_FRAMES").ok().and_then(|number| number.parse().ok());
     for number in 0..CUTS {
         let mut events = web.events(token, Some(last))?;
         let mut terminal = Terminal::open(web, "draws", token, std::mem::take(&mut seen))?;
         let knew = !terminal.screen.rows.is_empty();
-        for at in 0..=dice.below(2) {
+        for at in 0..=dice.below(wish.unwrap_or(FRAMES)) {
             assert!(terminal.take()?, "it goes on");
             let all = terminal.screen.rows.len();
             resumed += u64::from(knew && at == 0 && terminal.screen.told < all);
