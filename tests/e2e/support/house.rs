@@ -3,7 +3,7 @@
 
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use serde_json::Value;
-use std::io::{self, BufRead as _};
+use std::io::{self, BufRead as _, Read as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -446,7 +446,7 @@ pub(crate) fn lives(pid: i32) -> bool {
 /// The lines of JSON that a command prints, one after the other.
 pub(crate) struct Lines {
     lines: mpsc::Receiver<String>,
-    _command: Background,
+    command: Background,
 }
 
 impl Lines {
@@ -458,18 +458,30 @@ impl Lines {
             let lines = io::BufReader::new(stdout).lines().map_while(Result::ok);
             lines.for_each(|line| drop(sender.send(line)));
         });
-        Ok(Self { lines, _command: command })
+        Ok(Self { lines, command })
     }
 
     /// Waits for a line like this; fails when the stream ends or stays silent for long.
     pub(crate) fn until(&mut self, wanted: impl Fn(&Value) -> bool) -> Outcome<Value> {
         loop {
-            let line = self.lines.recv_timeout(Duration::from_secs(40))?;
+            let line = match self.lines.recv_timeout(Duration::from_secs(40)) {
+                Ok(line) => line,
+                Err(mpsc::RecvTimeoutError::Timeout) => return Err("nothing more is told".into()),
+                Err(mpsc::RecvTimeoutError::Disconnected) => return Err(self.why_ended().into()),
+            };
             let value = serde_json::from_str(&line)?;
             if wanted(&value) {
                 return Ok(value);
             }
         }
+    }
+
+    /// What the command has said of its end.
+    fn why_ended(&mut self) -> String {
+        let (status, mut said) = (self.command.0.wait(), String::new());
+        let stderr =
+            self.command.0.stderr.take().map(|mut stderr| stderr.read_to_string(&mut said));
+        format!("the stream has ended: {status:?} {stderr:?} {said}")
     }
 
     /// All lines up to the end of the stream.
