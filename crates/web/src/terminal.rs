@@ -31,8 +31,8 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 
-/// Thirty pictures a second are enough for text; at forty a busy machine keeps them.
-const FRAME: Duration = Duration::from_millis(25);
+/// Thirty pictures a second are enough for text; at a few more a busy machine keeps them.
+const FRAME: Duration = Duration::from_millis(30);
 /// So much of a flood is taken in before it is looked whether a frame is due.
 const READS_MAX: usize = 4;
 /// As terminals have it: a program that announces an update and does not end it is shown all the same.
