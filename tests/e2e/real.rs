@@ -23,6 +23,7 @@ mod overview;
 mod plans;
 mod restarts;
 mod rules;
+mod saying;
 mod stories;
 mod versions;
 

@@ -112,6 +112,8 @@ impl Agent for Claude {
             option("--permission-prompt-tool", "stdio");
             // Repeats our answers, which is how it shows that it took them.
             argv.extend(["--verbose", "--replay-user-messages", "-p"].map(ToOwned::to_owned));
+            // Says what it says also while it says it.
+            argv.push("--include-partial-messages".to_owned());
             first_words = first();
         } else {
             argv.extend(["--settings".to_owned(), terminal::settings(&places.session)]);

@@ -66,6 +66,12 @@ pub trait Dialect: Send + Sync {
         Vec::new()
     }
 
+    /// What the agent is in the middle of saying, as far as it was heard: words come in pieces, and are heard
+    /// as a whole when they are complete.
+    fn saying(&self) -> Option<&str> {
+        None
+    }
+
     /// What to write so that the agent takes a message.
     fn say(&self, text: &str) -> Vec<u8>;
 

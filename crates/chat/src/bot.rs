@@ -13,9 +13,11 @@ mod plan_news;
 mod press;
 mod say;
 mod tell;
+mod watch;
 
 pub use say::{Say, What as SayWhat};
 pub use tell::{Untold, mark_of};
+pub use watch::Which;
 
 use crate::channel::Channel;
 use crate::command::{self, Typed};
@@ -37,6 +39,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+use watch::Watch;
 
 /// What a bot is made of.
 pub struct Setup {
@@ -87,6 +90,7 @@ pub struct Bot {
     rest: fn(Duration),
     ring: Box<dyn Fn() + Send + Sync>,
     drafts: Mutex<Vec<(i64, Draft)>>,
+    watch: Watch,
     on_the_way: OnTheWay,
 }
 
@@ -128,6 +132,7 @@ impl Bot {
             rest: setup.rest,
             ring: setup.ring,
             drafts: Mutex::default(),
+            watch: Watch::default(),
             on_the_way: OnTheWay::default(),
         }
     }

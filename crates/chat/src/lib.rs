@@ -1,6 +1,7 @@
 //! A chat as a face: sessions, questions and answers from a phone.
 #![forbid(unsafe_code)]
 
+mod bell;
 pub mod bot;
 pub mod button;
 pub mod channel;

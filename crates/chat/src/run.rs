@@ -1,12 +1,14 @@
-//! The process: one thread listens to the network, one to the house, one sends; each chat has its own turn.
+//! The process: one thread listens to the network, one to the house, one looks at agents at work, one sends; each
+//! chat has its own turn.
 
+use crate::bell::Bell;
 use crate::bot::{Bot, Course, Late, Setup, Untold};
 use crate::channel::{Channel, ChannelFault};
 use crate::command::COMMANDS;
 use crate::desk::{Daemon, WorkOnPlan};
 use crate::inbox::Inbox;
 use crate::policy::Policy;
-use crate::send::{Bell, Sender, Step, chats_of};
+use crate::send::{Sender, Step, chats_of};
 use crate::status::{Health, Status};
 use crate::store::{Store, StoreFault};
 use crate::telegram::{Telegram, read_token};
@@ -31,6 +33,8 @@ const LATE_MS: i64 = 10 * 60 * 1000;
 const BACKOFF_SECS: [u64; 6] = [1, 2, 4, 8, 16, 30];
 /// Before a token is tried again that is not valid.
 const TOKEN_PAUSE: Duration = Duration::from_secs(60);
+/// Between two looks at agents that speak.
+const LOOK_PACE: Duration = Duration::from_millis(750);
 /// Before the daemon is tried again.
 const HOUSE_PAUSE: Duration = Duration::from_secs(1);
 
@@ -111,6 +115,8 @@ pub fn run(start: Start) -> Result<(), Told> {
     spawn("send", move || send(&own, &*net, &ring, &opened))?;
     let own = Arc::clone(&bot);
     spawn("events", move || follow(&own, &connector))?;
+    let own = Arc::clone(&bot);
+    spawn("watch", move || watch(&own))?;
     note("ready");
     listen(&bot, &*channel, &status, &heard, &bell)
         .map_err(|fault| wrong(&fault.to_string(), "is the disk full?"))
@@ -300,6 +306,15 @@ fn send(bot: &Bot, channel: &dyn Channel, bell: &Bell, heard: &Mutex<Vec<i64>>) 
                 time::sleep(HOUSE_PAUSE);
             }
         }
+    }
+}
+
+/// Looks at what agents do for as long as they do it.
+fn watch(bot: &Bot) {
+    loop {
+        let which = bot.await_work(LOOK_PACE);
+        // A daemon that is away is there again in a moment, and the next look sees what this one would have.
+        drop(bot.look_on(which));
     }
 }
 

@@ -7,55 +7,9 @@ use crate::channel::{Channel, ChannelFault};
 use crate::outbox::{Item, Lane, Next, Outbox, Outcome, Settled, What, together};
 use crate::policy::Place;
 use crate::store::{CardState, Change, StoreFault};
-use crate::time;
 use crate::words;
 use pictures::Pictures;
 use std::collections::BTreeSet;
-use std::sync::{Condvar, Mutex, PoisonError};
-use std::time::Duration;
-
-/// Wakes the sender. Rung before it is waited at, it does not wait.
-#[derive(Debug, Default)]
-pub struct Bell {
-    rung: Mutex<bool>,
-    heard: Condvar,
-}
-
-impl Bell {
-    /// There is something to do.
-    pub fn ring(&self) {
-        *self.rung.lock().unwrap_or_else(PoisonError::into_inner) = true;
-        self.heard.notify_all();
-    }
-
-    /// Waits until it rings, or for so long.
-    pub fn wait(&self, most: Option<Duration>) {
-        let end = most.filter(|_| time::is_by_hand()).map(|most| time::passed() + most);
-        if let Some(end) = end {
-            return self.wait_by_hand(end);
-        }
-        let rung = self.rung.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut rung = if let Some(most) = most {
-            let waited = self.heard.wait_timeout_while(rung, most, |rung| !*rung);
-            waited.unwrap_or_else(PoisonError::into_inner).0
-        } else {
-            let waited = self.heard.wait_while(rung, |rung| !*rung);
-            waited.unwrap_or_else(PoisonError::into_inner)
-        };
-        *rung = false;
-    }
-
-    /// Waits where a test moves time.
-    fn wait_by_hand(&self, end: Duration) {
-        let _waiting = time::Waiting::until(end);
-        let mut rung = self.rung.lock().unwrap_or_else(PoisonError::into_inner);
-        while !*rung && time::passed() < end {
-            let waited = self.heard.wait_timeout(rung, time::LOOK);
-            rung = waited.unwrap_or_else(PoisonError::into_inner).0;
-        }
-        *rung = false;
-    }
-}
 
 /// What a sender does next.
 #[derive(Debug, PartialEq, Eq)]

@@ -7,7 +7,7 @@ mod random;
 mod stories;
 
 use crate::Told;
-use crate::bot::{Bot, Late, Setup};
+use crate::bot::{Bot, Late, Setup, Which};
 use crate::channel::Channel;
 use crate::inbox::Inbox;
 use crate::policy::Policy;
@@ -142,6 +142,12 @@ impl World {
         });
     }
 
+    /// Looks at agents at work.
+    fn look_on(&mut self) {
+        // A daemon that dies takes nothing with it: the next look sees the same.
+        self.alive(|_, bot| drop(bot.look_on(Which::All)));
+    }
+
     /// Sends for a while.
     fn send(&mut self, most: u32) {
         self.alive(|world, bot| {
@@ -247,7 +253,7 @@ impl World {
 
     fn turn(&mut self) {
         pass(i64::try_from(self.random.below(4000)).unwrap());
-        match self.random.below(20) {
+        match self.random.below(22) {
             0 => {
                 let user = USERS[self.random.below(2)];
                 let chat = if self.random.one_in(3) { GROUP } else { user };
@@ -279,6 +285,8 @@ impl World {
             15 => self.house.restart(self.random.below(2)),
             16 | 17 => self.deliver(),
             18 => self.news(),
+            19 => self.house.speak(self.random.below(2)),
+            20 => self.look_on(),
             _ => self.send(20),
         }
     }
@@ -287,10 +295,15 @@ impl World {
     fn settle(&mut self) {
         self.house.be_well();
         self.network.be_well();
+        // Whoever still spoke comes to an end.
+        for at in 0..2 {
+            self.house.say(at);
+        }
         pass(8_000_000);
         for _ in 0..20 {
             self.deliver();
             self.news();
+            self.look_on();
             self.send(2000);
             if self.rests() {
                 break;

@@ -166,8 +166,7 @@ pub(crate) fn whole(s: &SessionView) -> String {
     fact("resumable", Some(if s.resumable { "yes" } else { "no" }.to_owned()));
     fact("command", (!s.argv.is_empty()).then(|| s.argv.join(" ")));
     fact("repository", Some(s.repo_root.clone()));
-    let removed = if s.worktree_removed { " (removed; a resume brings it back)" } else { "" };
-    fact("worktree", s.worktree.as_ref().map(|path| format!("{path}{removed}")));
+    fact("worktree", worktree(s));
     fact("branch", branch(s));
     fact("detached", s.detached.as_ref().map(keep::detached));
     fact("process", s.pid.map(|pid| format!("{pid}, start {} of this session", s.generation)));
@@ -210,10 +209,16 @@ pub(crate) fn whole(s: &SessionView) -> String {
     fact("failed starts", (s.failed_starts > 0).then(|| failed_starts(s)));
     fact("summary", s.conversation_summary.clone());
     fact("last action", s.last_action.clone());
+    fact("saying", s.saying.as_ref().map(|words| shortened(words, NOTE_COLUMNS)));
     fact("pending", (!s.pending_tasks.is_empty()).then(|| s.pending_tasks.join("; ")));
     fact("idle timeout", Some(idle::whole(s)));
     fact("auto-yes", s.auto_yes.then(|| verdict::switched_on(&s.name)));
     lines.join("\n")
+}
+
+fn worktree(s: &SessionView) -> Option<String> {
+    let removed = if s.worktree_removed { " (removed; a resume brings it back)" } else { "" };
+    s.worktree.as_ref().map(|path| format!("{path}{removed}"))
 }
 
 fn damaged(name: &str) -> String {

@@ -24,7 +24,12 @@ struct Known {
     held_bytes: u64,
     /// Why its work for a plan is not merged.
     unmerged: Option<Unmerged>,
+    /// What its agent is in the middle of saying.
+    saying: String,
 }
+
+/// So much of what an agent is saying is told; the rest once it is said.
+const SAYING_BYTES_MAX: usize = 32 * 1024;
 
 /// Whether output is missing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -100,6 +105,30 @@ impl Live {
 
     pub(crate) fn set_unmerged(&self, id: &SessionId, why: Option<Unmerged>) {
         self.table().entry(id.clone()).or_default().unmerged = why;
+    }
+
+    /// What an agent is in the middle of saying, from its beginning on.
+    pub(crate) fn saying(&self, id: &SessionId) -> Option<String> {
+        let table = self.table();
+        let saying = &table.get(id)?.saying;
+        (!saying.is_empty()).then(|| saying.clone())
+    }
+
+    pub(crate) fn set_saying(&self, id: &SessionId, words: &str) {
+        let mut most = words.len().min(SAYING_BYTES_MAX);
+        while !words.is_char_boundary(most) {
+            most -= 1;
+        }
+        let words = words.get(..most).unwrap_or_default();
+        let mut table = self.table();
+        match table.get_mut(id) {
+            Some(known) => known.saying.replace_range(.., words),
+            None if words.is_empty() => {}
+            None => {
+                let known = Known { saying: words.to_owned(), ..Known::default() };
+                table.insert(id.clone(), known);
+            }
+        }
     }
 
     /// Notes what had to be done to end a process. The last word counts.
@@ -182,6 +211,20 @@ mod tests {
         live.note_end(&id, "it was ended".to_owned());
         assert_eq!(live.take_end_notes(&id), ["it was ended"]);
         assert!(live.take_end_notes(&id).is_empty());
+    }
+
+    #[test]
+    fn what_an_agent_is_saying_is_told_from_its_beginning_up_to_a_limit() {
+        let (live, id, _folder) = live();
+        live.set_saying(&id, "");
+        assert_eq!(live.saying(&id), None);
+        live.set_saying(&id, "Once upon");
+        assert_eq!(live.saying(&id).as_deref(), Some("Once upon"));
+        live.set_saying(&id, &format!("x{}", "\u{e9}".repeat(SAYING_BYTES_MAX)));
+        let told = live.saying(&id).unwrap();
+        assert_eq!((told.len(), told.starts_with("x\u{e9}")), (SAYING_BYTES_MAX - 1, true));
+        live.set_saying(&id, "");
+        assert_eq!(live.saying(&id), None);
     }
 
     #[test]

@@ -202,6 +202,7 @@ pub(crate) fn session(session: &Session, beside: Beside) -> SessionView {
         tasks_active: tally.active,
         tasks_open: tally.open,
         changed_files: session.snapshot.as_ref().and_then(|snapshot| snapshot.changed),
+        saying: None,
         env_names: env.names.clone(),
     }
 }

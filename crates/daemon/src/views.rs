@@ -64,7 +64,8 @@ impl Views {
     /// A session with what its files tell.
     pub(crate) async fn one(self: &Arc<Self>, session: &Session) -> SessionView {
         let seen = self.all(vec![Arc::new(session.clone())]).await;
-        seen.into_iter().next().unwrap_or_else(|| self.unread(session))
+        let seen = seen.into_iter().next().unwrap_or_else(|| self.unread(session));
+        SessionView { saying: self.live.saying(&session.id), ..seen }
     }
 
     /// Sessions with what their files tell.

@@ -183,6 +183,9 @@ pub struct SessionView {
     /// How many files differ from HEAD, as of the last time that the worktree was saved.
     #[serde(default)]
     pub changed_files: Option<u32>,
+    /// What its agent is in the middle of saying, where it tells; only where one session is looked at.
+    #[serde(default)]
+    pub saying: Option<String>,
     /// Names of the variables in the environment it was last started with.
     pub env_names: Vec<String>,
 }

@@ -335,9 +335,9 @@ impl BotApi {
         self.shared.state().acks.iter().map(|(_, words)| words.clone()).collect()
     }
 
-    /// How many drafts are to be seen.
-    pub fn drafts(&self) -> usize {
-        self.shared.state().drafts.len()
+    /// The drafts that are to be seen.
+    pub fn drafts(&self) -> Vec<String> {
+        self.shared.state().drafts.iter().map(|(_, _, text, _)| text.clone()).collect()
     }
 
     /// The commands that were told.

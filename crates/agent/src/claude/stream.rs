@@ -41,6 +41,8 @@ pub(super) struct Stream {
     movers: BTreeSet<String>,
     /// When a limit ends that the turn has met, as far as it was told.
     resets: String,
+    /// What it is saying: each block of an answer comes in pieces, and then whole.
+    saying: String,
 }
 
 struct Asked {
@@ -62,6 +64,9 @@ impl Stream {
             "system" => self.about_itself(words, &mut line),
             "assistant" if self.is_repeated(words) => {}
             "assistant" => {
+                if is_own(words) {
+                    self.saying.clear();
+                }
                 self.tools.note(words);
                 self.note_movers(words);
                 worked(words, &mut line);
@@ -72,12 +77,22 @@ impl Stream {
                     line.words(Said::new(Voice::System, output));
                 }
             }
+            "stream_event" if is_own(words) => self.piece(&words["event"]),
             "conversation_reset" => line.words(Said::new(Voice::System, CLEARED)),
             "rate_limit_event" => self.limit(words, &mut line),
             "result" => self.turn_ended(words, &mut line),
             _ => {}
         }
         line
+    }
+
+    /// A piece of what it is saying. An answer that is not gone on with is never told as a whole.
+    fn piece(&mut self, event: &Value) {
+        match text(event, "/type") {
+            "message_start" | "content_block_start" => self.saying.clear(),
+            "content_block_delta" => self.saying.push_str(text(event, "/delta/text")),
+            _ => {}
+        }
     }
 
     /// A conversation that was made shorter is told again in part.
@@ -209,6 +224,7 @@ impl Stream {
             return;
         }
         self.tools.clear();
+        self.saying.clear();
         for id in std::mem::take(&mut self.asks).into_keys() {
             line.sign(Sign::AskGone(AskId(id)));
         }
@@ -245,9 +261,13 @@ fn command_output(words: &Value) -> Option<&str> {
     Some(output).filter(|output| !output.is_empty())
 }
 
+/// What a helper of its own says is part of the tool that it is.
+fn is_own(words: &Value) -> bool {
+    words.get("parent_tool_use_id").is_none_or(Value::is_null)
+}
+
 fn worked(words: &Value, line: &mut Meaning) {
-    // What a helper of its own says is part of the tool that it is.
-    let own = words.get("parent_tool_use_id").is_none_or(Value::is_null);
+    let own = is_own(words);
     for block in blocks(words) {
         match text(block, "/type") {
             "text" if own => line.words(Said::new(Voice::Assistant, text(block, "/text"))),
@@ -292,6 +312,10 @@ impl Dialect for Stream {
     fn say(&self, text: &str) -> Vec<u8> {
         let content = json!([{"type": "text", "text": text}]);
         json_line(&json!({"type": "user", "message": {"role": "user", "content": content}}))
+    }
+
+    fn saying(&self) -> Option<&str> {
+        Some(&self.saying)
     }
 
     /// The process stays, and so does what it has said so far.

@@ -302,6 +302,11 @@ impl Dialect for Server {
         }))
     }
 
+    /// It says one thing at a time.
+    fn saying(&self) -> Option<&str> {
+        self.unfinished.values().next_back().map(String::as_str)
+    }
+
     fn interrupt(&self) -> Interrupt {
         Interrupt::Bytes(json_line(&json!({
             "id": INTERRUPT,

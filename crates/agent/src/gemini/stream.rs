@@ -194,6 +194,10 @@ impl Dialect for Stream {
         json_line(&json!({"type": "message", "text": as_text(text, &MARKS)}))
     }
 
+    fn saying(&self) -> Option<&str> {
+        Some(&self.turn.saying)
+    }
+
     fn interrupt(&self) -> Interrupt {
         Interrupt::Bytes(json_line(&json!({"type": "interrupt"})))
     }

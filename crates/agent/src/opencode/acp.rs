@@ -319,6 +319,10 @@ impl Dialect for Acp {
         }))
     }
 
+    fn saying(&self) -> Option<&str> {
+        Some(&self.saying)
+    }
+
     fn interrupt(&self) -> Interrupt {
         // The protocol wants that a client which cancels also answers all open questions so.
         let answers = self.asks.values().map(|asked| {

@@ -3,21 +3,16 @@
 use super::Bot;
 use super::asks::{answered_by_whom, bot_itself, close, note_answer, show_asks_in};
 use super::say::{Say, What};
-use crate::outbox::{Draft, Lane, What as Sent};
+use crate::outbox::{Lane, What as Sent};
 use crate::policy::Place;
 use crate::store::{Change, Follow, Mark, Position, StoreFault};
 use crate::text::{Text, clean, from_markdown};
 use crate::words;
 use glis_client::{Fault, News};
+use glis_core::Status;
 use glis_wire::client::{Request, Response};
 use glis_wire::view::{Entry, SessionView, Voice};
 use serde_json::Value;
-use std::sync::PoisonError;
-
-/// An event that is older tells nothing that is going on.
-const LIVE_MS: i64 = 10_000;
-/// So much of what an agent does is shown while it does it.
-const DRAFT_CHARS: usize = 1500;
 
 /// Where what an agent has said is there and cannot be read.
 const UNREADABLE: &str = "what it said cannot be read here: the file of its conversation is damaged. \
@@ -90,7 +85,12 @@ impl Bot {
         let followed = self.store().look().followed()?;
         for session in followed {
             match self.look_at(&session) {
-                Ok(shown) => self.show_asks(&shown)?,
+                Ok(shown) => {
+                    self.show_asks(&shown)?;
+                    if shown.status == Status::Busy {
+                        self.begins_work(&session);
+                    }
+                }
                 Err(Fault::Refused(_)) => self.change(|change| lose(change, &session))?,
                 Err(fault) => return Err(fault.into()),
             }
@@ -109,6 +109,9 @@ impl Bot {
         let name = event.get("event").and_then(Value::as_str).unwrap_or_default();
         self.tell_plans(name, event)?;
         let follows = self.store().look().follows_of(session)?;
+        if is_work(name) && !follows.is_empty() {
+            self.begins_work(session);
+        }
         let Some(kind) = Kind::of(name).filter(|_| !follows.is_empty()) else {
             return Ok(self.note_position(&position)?);
         };
@@ -138,15 +141,15 @@ impl Bot {
             Err(Fault::Refused(_)) => None,
             Err(fault) => return Err(fault.into()),
         };
-        let (entries, readable) = match (&shown, kind.reads()) {
+        let (entries, readable) = match (&shown, kind.ends_turn()) {
             (Some(_), true) => match self.read(session)? {
                 Some(entries) => (entries, true),
                 None => (Vec::new(), false),
             },
             (None, _) | (_, false) => (Vec::new(), true),
         };
-        if kind == Kind::Working && is_live(event, now) {
-            self.sketch(follows, &entries);
+        if kind.ends_turn() {
+            self.ends_work(session);
         }
         self.change(|change| {
             if kind.ends_turn() {
@@ -171,7 +174,7 @@ impl Bot {
                             say(change, follow, (lane, &line), now)?;
                         }
                     }
-                    if kind != Kind::Working && kind != Kind::Answering {
+                    if kind != Kind::Answering {
                         show_asks_in(change, shown, now)?;
                     }
                 }
@@ -187,7 +190,7 @@ impl Bot {
 
     /// The conversation of a session that the daemon knows; `None` where its file cannot be read. Everything else
     /// goes on then: other sessions have nothing to do with it. What was said is told once it can be read.
-    fn read(&self, session: &str) -> Result<Option<Vec<Entry>>, Fault> {
+    pub(super) fn read(&self, session: &str) -> Result<Option<Vec<Entry>>, Fault> {
         match self.desk.conversation(session) {
             Err(fault) if fault.is_lost() => {}
             read => return read.map(Some),
@@ -198,33 +201,6 @@ impl Bot {
             Err(fault) if fault.is_lost() => self.look_at(session).map(|_| None),
             read => read.map(Some),
         }
-    }
-
-    /// What an agent is doing, shown at once or never.
-    fn sketch(&self, follows: &[Follow], entries: &[Entry]) {
-        let mut drafts = self.drafts.lock().unwrap_or_else(PoisonError::into_inner);
-        for follow in follows {
-            let lines = since(entries, &follow.told).iter().filter_map(|entry| match entry.voice {
-                Voice::Assistant => Some(clean(entry.content.trim())),
-                Voice::Tool => Some(format!("\u{2699} {}", words::short(&entry.content, 80))),
-                Voice::User | Voice::System => None,
-            });
-            let all = lines.collect::<Vec<_>>().join("\n");
-            // The end of it is what is going on.
-            let skip = all.chars().count().saturating_sub(DRAFT_CHARS);
-            let text: String = all.chars().skip(skip).collect();
-            if text.trim().is_empty() {
-                continue;
-            }
-            let draft = Draft {
-                thread: follow.thread,
-                session: follow.session.clone(),
-                text: Text::plain(text.trim()),
-            };
-            drafts.push((follow.chat, draft));
-        }
-        drop(drafts);
-        (self.ring)();
     }
 }
 
@@ -306,17 +282,15 @@ pub(super) fn say(
     Say::text(place, lane, text).put(change, follow.user, now)
 }
 
-fn is_live(event: &Value, now: i64) -> bool {
-    let at = event.get("at").and_then(Value::as_str);
-    let at = at.and_then(|at| at.parse::<jiff::Timestamp>().ok());
-    at.is_some_and(|at| (now - at.as_millisecond()).abs() < LIVE_MS)
+/// Whether an event tells that an agent works, or goes on with it.
+fn is_work(name: &str) -> bool {
+    matches!(name, "turn_began" | "tool_began" | "answer_began" | "ask_gone")
 }
 
 /// Events that a chat hears of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     TurnEnded,
-    Working,
     Asking,
     Answering,
     AskGone,
@@ -336,7 +310,6 @@ impl Kind {
     fn of(name: &str) -> Option<Self> {
         Some(match name {
             "turn_ended" => Self::TurnEnded,
-            "tool_began" => Self::Working,
             "asked" | "ask_judged" | "answer_failed" | "message_doubted" => Self::Asking,
             "answer_began" => Self::Answering,
             "ask_gone" | "message_requeued" | "message_dropped" => Self::AskGone,
@@ -365,10 +338,6 @@ impl Kind {
                 | Self::Completed
         )
     }
-
-    fn reads(self) -> bool {
-        self.ends_turn() || self == Self::Working
-    }
 }
 
 /// What is told once, in a line.
@@ -392,7 +361,6 @@ fn line(kind: Kind, session: &SessionView, event: &Value) -> Option<(Lane, Strin
         Kind::LoopDone => told(words::loop_done(session)),
         Kind::LoopBroke => told(words::loop_broke(session)),
         Kind::TurnEnded
-        | Kind::Working
         | Kind::Asking
         | Kind::Answering
         | Kind::AskGone

@@ -34,16 +34,25 @@ impl Pictures {
         if self.last.get(&name) == Some(&draft.text.text) {
             return Ok(None);
         }
-        self.last.insert(name, draft.text.text.clone());
         let place = Place { chat, thread: draft.thread };
         // Groups have negative numbers, and no drafts.
-        if chat < 0 || self.draftless || self.chats.contains(&chat) {
-            return preview((bot, channel), place, draft).map(Some);
+        let answer = if chat < 0 || self.draftless || self.chats.contains(&chat) {
+            preview((bot, channel), place, draft)?
+        } else {
+            self.draft(channel, place, draft)
+        };
+        if answer.is_ok() {
+            self.last.insert(name, draft.text.text.clone());
         }
+        Ok(Some(answer))
+    }
+
+    /// Shows it as a draft, and learns who knows none.
+    fn draft(&mut self, channel: &dyn Channel, place: Place, draft: &Draft) -> Answer {
         let answer = channel.draft(place, number(&draft.session), &draft.text);
         match &answer {
             Err(ChannelFault::Unknown) => self.draftless = true,
-            Err(ChannelFault::Refused(_)) => drop(self.chats.insert(chat)),
+            Err(ChannelFault::Refused(_)) => drop(self.chats.insert(place.chat)),
             Ok(())
             | Err(
                 ChannelFault::TooMany(_)
@@ -55,7 +64,7 @@ impl Pictures {
                 | ChannelFault::Conflict,
             ) => {}
         }
-        Ok(Some(answer.map(|()| None)))
+        answer.map(|()| None)
     }
 
     /// The next picture of a session is another one, whatever it shows.

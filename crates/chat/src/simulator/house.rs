@@ -25,6 +25,8 @@ struct Session {
     entries: Vec<Entry>,
     /// What the agent has said, with the time.
     said: Vec<String>,
+    /// What it is saying, while it is at work.
+    saying: Option<String>,
 }
 
 /// What an update may do.
@@ -87,6 +89,11 @@ impl State {
         view.name = format!("s{at}");
         view.id = format!("id-{}", view.name);
         view.generation = session.generation;
+        view.last_action = Some(format!("thing {}", session.entries.len()));
+        view.saying.clone_from(&session.saying);
+        if session.saying.is_some() {
+            view.status = glis_core::Status::Busy;
+        }
         if !session.asks.is_empty() {
             view.status = glis_core::Status::Waiting;
             let asks = session.asks.iter().map(|(request, text)| {
@@ -188,6 +195,7 @@ impl House {
             metadata: serde_json::Map::new(),
         };
         let session = &mut state.sessions[at];
+        session.saying = None;
         session.entries.push(entry(Voice::Tool, "Bash: ls"));
         session.entries.push(entry(Voice::Assistant, &text));
         session.said.push(text);
@@ -205,8 +213,21 @@ impl House {
             content: "Bash: ls".to_owned(),
             metadata: serde_json::Map::new(),
         };
-        state.sessions[at].entries.push(entry);
+        let session = &mut state.sessions[at];
+        session.entries.push(entry);
+        session.saying = Some(String::new());
         state.event(at, json!({"event": "tool_began", "tool": "Bash"}));
+    }
+
+    /// An agent says something, and is not done with it.
+    pub(super) fn speak(&self, at: usize) {
+        let mut state = self.state.lock().unwrap();
+        let session = &mut state.sessions[at];
+        let began = session.saying.is_none();
+        session.saying.get_or_insert_default().push_str("and then ");
+        if began {
+            state.event(at, json!({"event": "turn_began"}));
+        }
     }
 
     pub(super) fn ask(&self, at: usize) {
@@ -237,6 +258,7 @@ impl House {
         session.generation += 1;
         session.asks.clear();
         session.asked = 0;
+        session.saying = None;
         state.event(at, json!({"event": "process_ended"}));
     }
 

@@ -103,6 +103,7 @@ fn a_ban_at_any_step_is_obeyed_and_loses_nothing() {
                 world.network.ban_next(secs);
             }
             world.news();
+            world.look_on();
             world.send(1);
             if step == 1 {
                 world.network.ban_next(secs);

@@ -140,6 +140,7 @@ impl Listener {
         let heard = self.dialect.hear(at, bytes);
         self.end = at + bytes.len() as u64;
         let ids = self.take_in(heard, Heed::Stream).await?;
+        self.supervisor.live.set_saying(&self.id, self.dialect.saying().unwrap_or_default());
         // The runtime has one thread, and lets a task go on for as long as a flood has more: a hundred
         // reads of this kind are seconds in which no command would be answered.
         tokio::task::yield_now().await;
@@ -150,6 +151,7 @@ impl Listener {
     /// is gone. What of its output is missing there is in its own transcript.
     pub(super) async fn hear_the_rest(&mut self, output: Output) -> io::Result<()> {
         let heard = self.hear_what_is_left().await;
+        self.supervisor.live.set_saying(&self.id, "");
         let kept = self.keep_words().await;
         self.keep_transcript().await;
         let (supervisor, id) = (Arc::clone(&self.supervisor), self.id.clone());

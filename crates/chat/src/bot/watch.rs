@@ -1,0 +1,215 @@
+//! What agents are doing, shown while they do it: a picture that the next one replaces, and that goes with the
+//! words. It is made when an agent begins something, and now and then while it speaks.
+
+use super::Bot;
+use super::tell::{Untold, since};
+use crate::bell::Bell;
+use crate::outbox::Draft;
+use crate::store::{Follow, Mark};
+use crate::text::{Text, clean};
+use crate::words;
+use glis_client::Fault;
+use glis_core::Status;
+use glis_wire::view::{Entry, SessionView, Voice};
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// So much of what an agent does is shown.
+const DRAFT_CHARS: usize = 1500;
+
+/// The sessions whose agents are at work.
+#[derive(Default)]
+pub(super) struct Watch {
+    /// Rings when one begins something.
+    bell: Bell,
+    at_work: Mutex<AtWork>,
+}
+
+#[derive(Default)]
+struct AtWork {
+    /// Counts stretches of work: what was seen of one is not shown in the next.
+    stretches: u64,
+    sessions: BTreeMap<String, Work>,
+}
+
+/// Which of those that are at work are looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Which {
+    /// Those that have begun something since.
+    Begun,
+    /// All.
+    All,
+}
+
+/// An agent's work since its words were last told.
+struct Work {
+    stretch: u64,
+    /// What was read of its conversation, once it was.
+    read: Option<Read>,
+}
+
+#[derive(Clone)]
+struct Read {
+    /// The last thing that it had done by then.
+    last_action: Option<String>,
+    /// What it had done, as each chat is shown it.
+    done: BTreeMap<i64, String>,
+}
+
+impl Watch {
+    /// Each entry stands alone, so the table stays usable after a panic.
+    fn at_work(&self) -> MutexGuard<'_, AtWork> {
+        self.at_work.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What is known of those that are at work.
+    fn some(&self, which: Which) -> Vec<(String, u64, Option<Read>)> {
+        let at_work = self.at_work();
+        let each = at_work.sessions.iter();
+        let some = each.filter(|(_, work)| which == Which::All || work.read.is_none());
+        some.map(|(id, work)| (id.clone(), work.stretch, work.read.clone())).collect()
+    }
+
+    fn begin(&self, session: &str) {
+        let mut at_work = self.at_work();
+        if let Some(work) = at_work.sessions.get_mut(session) {
+            // The same tool again is no other action.
+            work.read = None;
+        } else {
+            at_work.stretches += 1;
+            let stretch = at_work.stretches;
+            at_work.sessions.insert(session.to_owned(), Work { stretch, read: None });
+        }
+        drop(at_work);
+        self.bell.ring();
+    }
+
+    fn end(&self, session: &str, is_meant: impl FnOnce(&Work) -> bool) {
+        let mut at_work = self.at_work();
+        if at_work.sessions.get(session).is_some_and(is_meant) {
+            at_work.sessions.remove(session);
+        }
+    }
+}
+
+impl Bot {
+    /// A session's agent is at work, or goes on with it.
+    pub(super) fn begins_work(&self, session: &str) {
+        self.watch.begin(session);
+    }
+
+    /// Its words are about to be told: nothing of what was before them is shown behind them.
+    pub(super) fn ends_work(&self, session: &str) {
+        self.watch.end(session, |_| true);
+    }
+
+    /// Waits until an agent begins something, or for so long if any is at work. Tells which to look at then.
+    pub fn await_work(&self, most: Duration) -> Which {
+        let most = (!self.watch.at_work().sessions.is_empty()).then_some(most);
+        // Agents have no other time than the real one.
+        if self.watch.bell.wait_really(most) { Which::Begun } else { Which::All }
+    }
+
+    /// Looks at those that are at work, and has it shown.
+    pub fn look_on(&self, which: Which) -> Result<(), Untold> {
+        for (session, stretch, read) in self.watch.some(which) {
+            let shown = match self.look_at(&session) {
+                Ok(shown) if shown.status == Status::Busy => shown,
+                Ok(_) | Err(Fault::Refused(_)) => {
+                    self.watch.end(&session, |work| work.stretch == stretch);
+                    continue;
+                }
+                Err(fault) => return Err(fault.into()),
+            };
+            let follows = self.store().look().follows_of(&session)?;
+            let known = read.filter(|read| read.last_action == shown.last_action);
+            let read = match known {
+                Some(read) => read,
+                None => self.read_work(&shown, &follows)?,
+            };
+            self.sketch(&shown, stretch, &follows, read);
+        }
+        Ok(())
+    }
+
+    fn read_work(&self, shown: &SessionView, follows: &[Follow]) -> Result<Read, Fault> {
+        let entries = self.read(&shown.id)?.unwrap_or_default();
+        let done = follows.iter().map(|follow| (follow.chat, done_since(&entries, &follow.told)));
+        Ok(Read { last_action: shown.last_action.clone(), done: done.collect() })
+    }
+
+    /// Has it shown at once or never, unless its words were told meanwhile.
+    fn sketch(&self, shown: &SessionView, stretch: u64, follows: &[Follow], read: Read) {
+        let mut at_work = self.watch.at_work();
+        let Some(work) = at_work.sessions.get_mut(&shown.id).filter(|it| it.stretch == stretch)
+        else {
+            return;
+        };
+        let saying = clean(whole_words(shown.saying.as_deref().unwrap_or_default()));
+        let mut drafts = self.drafts.lock().unwrap_or_else(PoisonError::into_inner);
+        for follow in follows {
+            let done = read.done.get(&follow.chat).map_or("", String::as_str);
+            let text = end_of(&format!("{done}\n{}", saying.trim()));
+            if !text.is_empty() {
+                let (thread, session) = (follow.thread, follow.session.clone());
+                drafts.push((follow.chat, Draft { thread, session, text: Text::plain(text) }));
+            }
+        }
+        work.read = Some(read);
+        drop(drafts);
+        drop(at_work);
+        (self.ring)();
+    }
+}
+
+/// What an agent has done and said since a chat was told, a line for each tool.
+fn done_since(entries: &[Entry], told: &Mark) -> String {
+    let lines = since(entries, told).iter().filter_map(|entry| match entry.voice {
+        Voice::Assistant => Some(clean(entry.content.trim())),
+        Voice::Tool => Some(format!("\u{2699} {}", words::short(&entry.content, 80))),
+        Voice::User | Voice::System => None,
+    });
+    end_of(&lines.collect::<Vec<_>>().join("\n"))
+}
+
+/// The end of it is what is going on.
+fn end_of(all: &str) -> String {
+    let skip = all.chars().count().saturating_sub(DRAFT_CHARS);
+    all.chars().skip(skip).collect::<String>().trim().to_owned()
+}
+
+/// What is said up to a word that may go on: half of a secret does not look like one.
+fn whole_words(saying: &str) -> &str {
+    let ends = |(_, c): &(usize, char)| !c.is_ascii_graphic();
+    let end = saying.char_indices().rev().find(ends).map_or(0, |(at, c)| at + c.len_utf8());
+    saying.get(..end).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn half_a_word_is_not_shown() {
+        let cases = [
+            ("", ""),
+            ("Hel", ""),
+            ("Hello, wor", "Hello, "),
+            ("Hello, world.\n", "Hello, world.\n"),
+            ("the key is sk-ant-0123", "the key is "),
+            ("\u{4f60}\u{597d}\u{ff0c}gl", "\u{4f60}\u{597d}\u{ff0c}"),
+        ];
+        for (saying, shown) in cases {
+            assert_eq!(whole_words(saying), shown);
+        }
+    }
+
+    #[test]
+    fn the_end_of_much_is_shown() {
+        let much = format!("first\n{}\nlast", "x".repeat(DRAFT_CHARS));
+        let shown = end_of(&much);
+        assert!(shown.ends_with("x\nlast") && !shown.contains("first"), "{shown}");
+        assert_eq!(end_of("\nall of it\n"), "all of it");
+    }
+}
