@@ -164,6 +164,7 @@ fn chat() -> ExitCode {
     let ended =
         glis_cli::connector(Face::Chat, Scope::Manage).map_err(told).and_then(|connector| {
             glis_chat::run(glis_chat::Start {
+                give_back_memory: glis_hold::give_back_memory,
                 connector,
                 explain,
                 work_on_plan: |client, folder, work| {

@@ -71,6 +71,7 @@ mod chat {
     mod loops;
     mod odd;
     mod plans;
+    mod stand_in;
     mod stories;
     mod storms;
     mod talk;

@@ -239,9 +239,11 @@ impl Outbox {
         Settled::OutOfTopic(thread)
     }
 
-    /// Takes note of what came of a draft. It is not repeated, whatever that was.
+    /// Takes note of what came of a draft. It is not repeated, whatever that was, and a server that fails at one may
+    /// well take words.
     pub fn report_draft(&mut self, chat: i64, now: u64, outcome: &Outcome) {
-        self.count(chat, now, outcome);
+        let failed = *outcome == Outcome::ServerFault;
+        self.count(chat, now, if failed { &Outcome::Refused } else { outcome });
     }
 
     fn count(&mut self, chat: i64, now: u64, outcome: &Outcome) {

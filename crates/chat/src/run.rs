@@ -27,6 +27,8 @@ use std::time::Duration;
 
 /// The network holds a request back for so long until something happens.
 const POLL: Duration = Duration::from_secs(50);
+/// A server that holds nothing back, whatever it is told, is asked this often.
+const HASTE: Duration = Duration::from_secs(1);
 /// What is older after an outage is not carried out by itself.
 const LATE_MS: i64 = 10 * 60 * 1000;
 /// Waiting after faults, by how many there were in a row.
@@ -35,6 +37,8 @@ const BACKOFF_SECS: [u64; 6] = [1, 2, 4, 8, 16, 30];
 const TOKEN_PAUSE: Duration = Duration::from_secs(60);
 /// Between two looks at agents that speak.
 const LOOK_PACE: Duration = Duration::from_millis(750);
+/// After so long with nothing to send, memory is given back.
+const SILENCE: Duration = Duration::from_secs(3);
 /// Before the daemon is tried again.
 const HOUSE_PAUSE: Duration = Duration::from_secs(1);
 
@@ -49,11 +53,13 @@ pub struct Start {
     pub explain: fn(Fault) -> Told,
     /// What the command line does with the file of a plan.
     pub work_on_plan: WorkOnPlan,
+    /// Gives back what this process has and does not need while it sleeps.
+    pub give_back_memory: fn(),
 }
 
 /// Runs the bot until the process is ended, which may be at any moment. It returns only if it cannot begin.
 pub fn run(start: Start) -> Result<(), Told> {
-    let Start { mut connector, explain, work_on_plan } = start;
+    let Start { mut connector, explain, work_on_plan, give_back_memory } = start;
     let config = Config::read(&connector.home.config_file());
     let config =
         config.map_err(|fault| wrong(&fault.to_string(), "`glis config check` has more"))?;
@@ -112,7 +118,7 @@ pub fn run(start: Start) -> Result<(), Told> {
     let heard = Arc::new(Mutex::new(Vec::new()));
     let (own, net, ring, opened) =
         (Arc::clone(&bot), Arc::clone(&channel), Arc::clone(&bell), Arc::clone(&heard));
-    spawn("send", move || send(&own, &*net, &ring, &opened))?;
+    spawn("send", move || send((&own, &*net), &ring, &opened, give_back_memory))?;
     let own = Arc::clone(&bot);
     spawn("events", move || follow(&own, &connector))?;
     let own = Arc::clone(&bot);
@@ -187,6 +193,7 @@ fn listen(
     let mut strikes = 0;
     loop {
         let offset = bot.store().look().offset()?;
+        let asked = time::passed();
         match channel.updates(offset, POLL) {
             Ok(updates) => {
                 let now = time::passed();
@@ -197,6 +204,7 @@ fn listen(
                 strikes = 0;
                 status.tell(&Health::good(bot.name()));
                 if updates.is_empty() {
+                    time::sleep(HASTE.saturating_sub(now.saturating_sub(asked)));
                     continue;
                 }
                 let fresh = bot.take_in(&updates, late)?;
@@ -282,8 +290,14 @@ fn deal_with(bot: &Bot, update: i64) {
     }
 }
 
-/// Sends for as long as the process lives.
-fn send(bot: &Bot, channel: &dyn Channel, bell: &Bell, heard: &Mutex<Vec<i64>>) {
+/// Sends for as long as the process lives. It lives for weeks and works in bursts: what a burst has freed would stay
+/// with the allocator, and what it has run of the program would stay mapped.
+fn send(
+    (bot, channel): (&Bot, &dyn Channel),
+    bell: &Bell,
+    heard: &Mutex<Vec<i64>>,
+    give_back_memory: fn(),
+) {
     let mut sender = loop {
         match Sender::new(bot, channel, time::wall_ms, time::passed_ms) {
             Ok(sender) => break sender,
@@ -300,7 +314,12 @@ fn send(bot: &Bot, channel: &dyn Channel, bell: &Bell, heard: &Mutex<Vec<i64>>) 
         match sender.step() {
             Ok(Step::Again) => {}
             Ok(Step::Wait(ms)) => bell.wait(Some(Duration::from_millis(ms.max(1)))),
-            Ok(Step::Idle) => bell.wait(None),
+            Ok(Step::Idle) => {
+                if !bell.wait_really(Some(SILENCE)) {
+                    give_back_memory();
+                    bell.wait(None);
+                }
+            }
             Err(fault) => {
                 note(&fault.to_string());
                 time::sleep(HOUSE_PAUSE);

@@ -1,7 +1,7 @@
 //! Sessions from a phone: made, talked to, looked at, put aside.
 
 use crate::support::bot::{BotHouse, ME, STRANGER};
-use crate::support::house::{House, Outcome};
+use crate::support::house::{House, Outcome, eventually};
 use glis_bot_api::{Fault, TOKEN};
 use serde_json::json;
 use std::io::Write as _;
@@ -253,12 +253,12 @@ fn strangers_get_no_answer_and_nothing_is_done_for_them() -> Outcome {
 fn a_bot_is_small() -> Outcome {
     let bot = BotHouse::new()?;
     bot.ask("/new blue", "Session blue created.")?;
+    let own = |file: &str, name: &str| -> Outcome<u64> {
+        let text = std::fs::read_to_string(format!("/proc/{}/{file}", bot.pid()?))?;
+        let line = text.lines().find(|line| line.starts_with(name)).ok_or("no such line")?;
+        Ok(line.split_whitespace().nth(1).ok_or("no number")?.parse()?)
+    };
     let measured = |when: &str| -> Outcome {
-        let own = |file: &str, name: &str| -> Outcome<u64> {
-            let text = std::fs::read_to_string(format!("/proc/{}/{file}", bot.pid()?))?;
-            let line = text.lines().find(|line| line.starts_with(name)).ok_or("no such line")?;
-            Ok(line.split_whitespace().nth(1).ok_or("no number")?.parse()?)
-        };
         let (all, alone) = (own("status", "VmRSS:")?, own("status", "RssAnon:")?);
         let share = own("smaps_rollup", "Pss:")?;
         eprintln!("{when}: {all} kB resident, {share} kB its share, {alone} kB its own");
@@ -271,7 +271,10 @@ fn a_bot_is_small() -> Outcome {
     bot.say("stream 6000 100000");
     bot.hear("The whole text")?;
     measured("after a text of 6,000 words")?;
-    Ok(())
+    // With everything, also the program's pages.
+    let is_small = || own("status", "VmRSS:").is_ok_and(|all| all < 15 * 1024);
+    eventually("it has given memory back", is_small)?;
+    measured("when nothing was to be sent for a while")
 }
 
 #[test]

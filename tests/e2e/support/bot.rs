@@ -43,17 +43,29 @@ impl BotHouse {
     /// A bot in a house that is there already, whose sessions have this agent. It does not run yet.
     pub(crate) fn over(house: House, agent: &str, more: &str) -> Outcome<Self> {
         let api = BotApi::start()?;
-        let token = house.folder().join("token");
-        std::fs::write(&token, TOKEN)?;
-        std::fs::set_permissions(&token, std::fs::Permissions::from_mode(0o600))?;
-        house.configure(&format!(
+        let bot = Self { house, api, running: None };
+        std::fs::write(bot.token(), TOKEN)?;
+        std::fs::set_permissions(bot.token(), std::fs::Permissions::from_mode(0o600))?;
+        bot.configure(agent, &bot.api.url(), more)?;
+        Ok(bot)
+    }
+
+    fn token(&self) -> std::path::PathBuf {
+        self.house.folder().join("token")
+    }
+
+    fn configure(&self, agent: &str, url: &str, more: &str) -> Outcome {
+        self.house.configure(&format!(
             "default_agent = \"{agent}\"\n[chat.telegram]\ntoken_file = '{}'\n\
-             allowed_users = [{ME}]\nrepo = '{}'\napi_url = '{}'\n{more}\n",
-            token.display(),
-            house.repo().display(),
-            api.url()
-        ))?;
-        Ok(Self { house, api, running: None })
+             allowed_users = [{ME}]\nrepo = '{}'\napi_url = '{url}'\n{more}\n",
+            self.token().display(),
+            self.house.repo().display(),
+        ))
+    }
+
+    /// Has the bot talk on another network, from its next start on.
+    pub(crate) fn talk_on(&self, url: &str) -> Outcome {
+        self.configure("rehearsal", url, "")
     }
 
     pub(crate) fn start(&mut self) -> Outcome {

@@ -1,9 +1,10 @@
-//! The browser that the tests of the page drive, and the packages that drive it.
+//! The browser that the tests of the page drive, the packages that drive it, and a Bot API that others have written.
 
 use std::path::PathBuf;
 
 /// The packages, in the versions that the tests are made for.
-pub const PACKAGES: [(&str, &str); 2] = [("playwright-core", "1.65.0"), ("axe-core", "4.14.0")];
+pub const PACKAGES: [(&str, &str); 3] =
+    [("playwright-core", "1.65.0"), ("axe-core", "4.14.0"), ("telegram-test-api", "4.2.1")];
 
 /// Programs that are such a browser, the one without any windows first.
 pub const PROGRAMS: [&str; 2] = ["chromium-headless-shell", "chromium"];

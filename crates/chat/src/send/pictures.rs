@@ -11,11 +11,16 @@ use std::collections::{BTreeMap, BTreeSet};
 /// What came of a request, with the number of a message.
 type Answer = Result<Option<i64>, ChannelFault>;
 
+/// A server that fails at so many drafts in a row does not know them.
+const FAILED_MAX: u32 = 3;
+
 /// What is known of the ways to show one.
 #[derive(Debug, Default)]
 pub(super) struct Pictures {
     /// The server does not know drafts.
     draftless: bool,
+    /// Drafts in a row at which it failed.
+    failed: u32,
     /// These chats do not.
     chats: BTreeSet<i64>,
     /// What was last shown, by chat and session: the same is not shown again.
@@ -50,14 +55,16 @@ impl Pictures {
     /// Shows it as a draft, and learns who knows none.
     fn draft(&mut self, channel: &dyn Channel, place: Place, draft: &Draft) -> Answer {
         let answer = channel.draft(place, number(&draft.session), &draft.text);
+        let failed = matches!(answer, Err(ChannelFault::Server(_)));
+        self.failed = if failed { self.failed + 1 } else { 0 };
         match &answer {
             Err(ChannelFault::Unknown) => self.draftless = true,
+            Err(ChannelFault::Server(_)) => self.draftless = self.failed >= FAILED_MAX,
             Err(ChannelFault::Refused(_)) => drop(self.chats.insert(place.chat)),
             Ok(())
             | Err(
                 ChannelFault::TooMany(_)
                 | ChannelFault::Unreachable(_)
-                | ChannelFault::Server(_)
                 | ChannelFault::TopicGone
                 | ChannelFault::Blocked
                 | ChannelFault::Unauthorized
