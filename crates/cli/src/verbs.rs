@@ -164,7 +164,7 @@ fn carry_out(verb: Verb, out: &Out) -> Result<(), Complaint> {
         Verb::Screen { name, ansi: true, at } => look::screen(name, at, Dress::Coloured, out),
         Verb::Screen { name, ansi: false, at } => look::screen(name, at, Dress::Plain, out),
         Verb::Output { name, from, follow } => {
-            look::output(Request::Output { session: name, from, follow }, out)
+            look::output(Request::Output { session: name, from, follow, most: None }, out)
         }
         Verb::Events { from, follow } => look::events(Request::Events { from, follow }),
         Verb::Snapshot { name } => keep::snapshot(&name, out),

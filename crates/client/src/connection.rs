@@ -9,7 +9,7 @@ use glis_wire::call::{Origin, Scope};
 use glis_wire::client::{Call, Greeting, PROTOCOL, Request, Response};
 use glis_wire::frame::{Decoder, Frame, encode_words};
 use glis_wire::home::{self, Home};
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
@@ -34,6 +34,8 @@ pub struct Client {
     key: Option<String>,
     /// Who has to be there and read what the call is made for.
     reader: Option<BorrowedFd<'static>>,
+    /// Whose going away ends a call.
+    asker: Option<UnixStream>,
 }
 
 /// What arrives before the final response.
@@ -69,6 +71,7 @@ impl Client {
             scope: Scope::default(),
             key: None,
             reader: None,
+            asker: None,
         };
         let Some(frame) = client.greeting(watcher)? else { return Ok(None) };
         client.daemon = frame.words().map_err(|fault| Fault::Garbled(fault.to_string()))?;
@@ -135,6 +138,13 @@ impl Client {
         self
     }
 
+    /// From now on a call ends as soon as the other end of `asker` is closed.
+    #[must_use]
+    pub fn for_asker(mut self, asker: UnixStream) -> Self {
+        self.asker = Some(asker);
+        self
+    }
+
     /// Makes a call and waits for the final response.
     pub fn call(&mut self, request: Request) -> Result<Response, Fault> {
         self.call_seeing(request, |_| Ok(()))
@@ -180,8 +190,8 @@ impl Client {
     }
 
     fn heard(&mut self, begun: Instant, patience: Option<Duration>) -> Result<Streamed, Fault> {
-        if !self.decoder.has_frame() {
-            self.wait_for_news()?;
+        if !self.decoder.has_frame() && !self.has_news(patience)? {
+            return Ok(Streamed::Silence(begun.elapsed()));
         }
         match self.next(patience) {
             Ok(Some(Frame::Raw { tag, bytes })) => Ok(Streamed::Bytes(tag, bytes)),
@@ -195,24 +205,30 @@ impl Client {
         }
     }
 
-    /// Waits until the daemon says something. A reader who is gone is noticed without a line to write:
-    /// a pipe tells by an error that nothing has its other end, a socket or a terminal by a hang-up.
-    fn wait_for_news(&self) -> Result<(), Fault> {
-        let Some(reader) = self.reader else { return Ok(()) };
+    /// Waits until the daemon says something; whether it did. A reader who is gone is noticed without a line to
+    /// write: a pipe tells by an error that nothing has its other end, a socket or a terminal by a hang-up. What a
+    /// reader follows has no end of its own, and may be silent for long.
+    fn has_news(&self, patience: Option<Duration>) -> Result<bool, Fault> {
+        let (other, patience) = match (self.reader, &self.asker) {
+            (Some(reader), _) => (reader, None),
+            (None, Some(asker)) => (asker.as_fd(), patience),
+            (None, None) => return Ok(true),
+        };
+        let patience = patience.and_then(|patience| Timespec::try_from(patience).ok());
         let mut waiting = [
             PollFd::new(&self.stream, PollFlags::IN),
-            PollFd::from_borrowed_fd(reader, PollFlags::empty()),
+            PollFd::from_borrowed_fd(other, PollFlags::empty()),
         ];
-        loop {
-            match poll(&mut waiting, None) {
-                Ok(_) => break,
+        let ready = loop {
+            match poll(&mut waiting, patience.as_ref()) {
+                Ok(ready) => break ready,
                 Err(Errno::INTR) => {}
                 Err(fault) => return Err(lost(&fault.into())),
             }
-        }
-        let [_, reader] = waiting;
-        let gone = reader.revents().intersects(PollFlags::ERR | PollFlags::HUP);
-        if gone { Err(Fault::ReaderGone) } else { Ok(()) }
+        };
+        let [_, other] = waiting;
+        let gone = other.revents().intersects(PollFlags::ERR | PollFlags::HUP);
+        if gone { Err(Fault::ReaderGone) } else { Ok(ready > 0) }
     }
 
     /// Waits until the daemon closes the connection, which it does by ending.

@@ -152,8 +152,8 @@ async fn answer(state: &Arc<ServerState>, peer: &mut Peer, call: Call) -> io::Re
         Request::Show { session } => show(state, &session).await,
         Request::Attach { session } => stream::attach(state, peer, &session).await?,
         Request::Screen { session, at } => stream::screen(state, &session, at).await,
-        Request::Output { session, from, follow } => {
-            stream::output(state, peer, &session, from, follow).await?
+        Request::Output { session, from, follow, most } => {
+            stream::output(state, peer, &session, (from, most), follow).await?
         }
         Request::Log { session, follow } => stream::log(state, peer, &session, follow).await?,
         Request::Events { from, follow } => stream::events(state, peer, from, follow).await?,

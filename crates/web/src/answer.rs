@@ -1,6 +1,7 @@
 //! One request: the guard first, then its body, then what it asks for.
 
-use crate::call;
+use crate::Told;
+use crate::call::{self, Answered};
 use crate::events;
 use crate::given::{Given, usage};
 use crate::guard::{self, Caller, Needs};
@@ -168,25 +169,29 @@ async fn carry_out(
             if caller.scope < needs {
                 return reply::refused(guard::Refused::Scope { has: caller.scope, needs });
             }
-            match call::ask(shared, caller, key, request).await {
-                Ok(mut done) => {
-                    if row.gives == Gives::Screen {
-                        terminal::as_runs(&mut done.document);
-                    }
-                    reply::document(reply::status_of(done.exit), &done.document)
+            let (done, place) =
+                match served(shared, caller, call::ask(shared, caller, key, request)).await {
+                    Ok(answered) => answered,
+                    Err(reply) => return reply,
+                };
+            let reply = done.map(|mut done| {
+                if row.gives == Gives::Screen {
+                    terminal::as_runs(&mut done.document);
                 }
-                Err(told) => reply::failure(&told),
-            }
+                reply::document(reply::status_of(done.exit), &done.document)
+            });
+            reply::held(reply.unwrap_or_else(|told| reply::failure(&told)), place)
         }
         Act::Work(work) => {
             let asked = work(&given).and_then(|work| Ok((work, key(head, caller)?)));
-            let done = match asked {
-                Ok((work, key)) => call::work(shared, caller, key, work).await,
-                Err(told) => Err(told),
+            let (work, key) = match asked {
+                Ok(asked) => asked,
+                Err(told) => return reply::failure(&told),
             };
-            match done {
-                Ok(done) => reply::document(reply::status_of(done.exit), &done.document),
-                Err(told) => reply::failure(&told),
+            match served(shared, caller, call::work(shared, caller, key, work)).await {
+                Ok((Ok(done), _)) => reply::document(reply::status_of(done.exit), &done.document),
+                Ok((Err(told), _)) => reply::failure(&told),
+                Err(reply) => reply,
             }
         }
         Act::Events => events::stream(shared, caller, head, &given).await,
@@ -209,7 +214,26 @@ async fn carry_out(
     }
 }
 
-fn query(row: &Row, name: &str, head: &Parts) -> Result<Given, crate::Told> {
+/// What a call comes to, unless its device is not let in any more by then.
+async fn served(
+    shared: &Shared,
+    caller: &Caller,
+    call: impl Future<Output = Result<Answered, Told>>,
+) -> Result<Answered, Reply> {
+    let answered = tokio::select! {
+        answered = call => answered,
+        () = shared.devices.until_gone(&caller.id, caller.scope) => {
+            return Err(reply::refused(guard::Refused::Credential));
+        }
+    };
+    // Both may have come to pass.
+    if !shared.devices.still_has(&caller.id, caller.scope) {
+        return Err(reply::refused(guard::Refused::Credential));
+    }
+    answered.map_err(|told| reply::failure(&told))
+}
+
+fn query(row: &Row, name: &str, head: &Parts) -> Result<Given, Told> {
     match Query::<Vec<(String, String)>>::try_from_uri(&head.uri) {
         Ok(Query(pairs)) => Given::of_query(name, pairs, row.takes),
         Err(_) => Err(usage("the query is not understood")),
@@ -217,7 +241,7 @@ fn query(row: &Row, name: &str, head: &Parts) -> Result<Given, crate::Told> {
 }
 
 /// The key of a change. A device has keys of its own: it cannot ask for what another was told.
-fn key(head: &Parts, caller: &Caller) -> Result<Option<String>, crate::Told> {
+fn key(head: &Parts, caller: &Caller) -> Result<Option<String>, Told> {
     let mut keys = head.headers.get_all(KEY).iter();
     let Some(key) = keys.next() else { return Ok(None) };
     if keys.next().is_some() {

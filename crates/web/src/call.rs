@@ -1,45 +1,62 @@
 //! Calls to the daemon: each on a thread that may wait, for the device that asks.
 
 use crate::guard::Caller;
+use crate::places::Place;
 use crate::shared::Shared;
 use crate::{Performed, Told};
-use glis_client::{Connector, Quiet};
-use glis_wire::call::{Face, Origin};
+use glis_client::{Connector, Fault, Quiet};
+use glis_wire::call::{Face, Origin, Scope};
 use glis_wire::client::Request;
 use glis_wire::plan::PlanWork;
+use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::sync::Arc;
-use tokio::sync::OwnedSemaphorePermit;
 
 /// The exit status of the command line for a daemon that cannot be reached.
 const NO_DAEMON: u8 = 8;
 
-/// Asks the daemon. Under a key it is asked once more if it went away: what was done is not done again.
+/// What was answered, with the place that it takes until it is sent.
+pub(crate) type Answered = (Result<Performed, Told>, Place);
+
+/// Asks the daemon. Under a key it is asked once more if it went away: what was done is not done again. A look ends
+/// with its asker; a change is carried out to its end.
 pub(crate) async fn ask(
     shared: &Arc<Shared>,
     caller: &Caller,
     key: Option<String>,
     request: Request,
-) -> Result<Performed, Told> {
-    let place = place(shared)?;
+) -> Result<Answered, Told> {
+    let place = shared.calls.take(&caller.id)?;
     let connector = connector(shared, caller);
     let (perform, explain) = (shared.setup.perform, shared.setup.explain);
-    let once = move |key: Option<String>, request: Request| {
+    let (asker, here) = if request.scope() == Scope::Watch {
+        let (asker, here) =
+            UnixStream::pair().map_err(|fault| explain(Fault::Lost(fault.to_string())))?;
+        (Some(asker), Some(here))
+    } else {
+        (None, None)
+    };
+    let once = move |key: Option<String>, request: Request, asker: Option<UnixStream>| {
         let mut client = connector.connect(&mut Quiet).map_err(explain)?;
         if let Some(key) = key {
             client.name_next(key);
         }
+        if let Some(asker) = asker {
+            client = client.for_asker(asker);
+        }
         perform(&mut client, request)
     };
     let call = move || {
-        let _place = place;
-        let told = once(key.clone(), request.clone());
-        match told {
-            Err(told) if told.exit == NO_DAEMON && key.is_some() => once(key, request),
+        let told = match once(key.clone(), request.clone(), asker) {
+            Err(told) if told.exit == NO_DAEMON && key.is_some() => once(key, request, None),
             told => told,
-        }
+        };
+        (told, place)
     };
-    tokio::task::spawn_blocking(call).await.unwrap_or_else(|_| Err(broken()))
+    let answered = tokio::task::spawn_blocking(call).await.map_err(|_| broken());
+    // Until then: who goes away has this dropped.
+    drop(here);
+    answered
 }
 
 /// Has something done with the file of a plan.
@@ -48,35 +65,24 @@ pub(crate) async fn work(
     caller: &Caller,
     key: Option<String>,
     (folder, work): (PathBuf, PlanWork),
-) -> Result<Performed, Told> {
-    let place = place(shared)?;
+) -> Result<Answered, Told> {
+    let place = shared.calls.take(&caller.id)?;
     let connector = connector(shared, caller);
     let (work_on_plan, explain) = (shared.setup.work_on_plan, shared.setup.explain);
-    let call = move || {
-        let _place = place;
+    let once = move || {
         let mut client = connector.connect(&mut Quiet).map_err(explain)?;
         if let Some(key) = key {
             client.name_next(key);
         }
         work_on_plan(&mut client, &folder, work)
     };
-    tokio::task::spawn_blocking(call).await.unwrap_or_else(|_| Err(broken()))
+    tokio::task::spawn_blocking(move || (once(), place)).await.map_err(|_| broken())
 }
 
 /// A way to the daemon that may do what this device may.
 pub(crate) fn connector(shared: &Shared, caller: &Caller) -> Connector {
     let origin = Origin { face: Face::Web, who: caller.name.clone() };
     Connector { origin, scope: caller.scope, ..shared.setup.connector.clone() }
-}
-
-/// One of the calls that may be under way.
-pub(crate) fn place(shared: &Shared) -> Result<OwnedSemaphorePermit, Told> {
-    Arc::clone(&shared.calls).try_acquire_owned().map_err(|_| Told {
-        exit: NO_DAEMON,
-        kind: "busy".to_owned(),
-        message: "too much is asked for at once".to_owned(),
-        hint: Some("try again in a moment".to_owned()),
-    })
 }
 
 /// A fault of ours took the call down.

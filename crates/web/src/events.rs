@@ -1,11 +1,11 @@
 //! What happens, as it happens: one connection to the daemon, and a stream of server-sent events for each
 //! page.
 
-use crate::call::{self, place};
-use crate::devices::Devices;
+use crate::call;
 use crate::given::{Given, usage};
 use crate::guard::Caller;
 use crate::hub::{Joined, News};
+use crate::places::Place;
 use crate::reply::{self, Reply};
 use crate::shared::Shared;
 use axum::body::{Body, Bytes};
@@ -45,28 +45,22 @@ pub(crate) async fn stream(
         Ok(from) => from,
         Err(told) => return reply::failure(&told),
     };
-    let place = match place(shared) {
+    let place = match shared.streams.take(&caller.id) {
         Ok(place) => place,
         Err(told) => return reply::failure(&told),
     };
     let (hub, explain) = (Arc::clone(&shared.hub), shared.setup.explain);
-    let joined = tokio::task::spawn_blocking(move || {
-        let _place = place;
-        hub.join()
-    });
+    let joined = tokio::task::spawn_blocking(move || hub.join());
     let joined = match joined.await.unwrap_or_else(|_| Err(Fault::Lost(String::new()))) {
         Ok(joined) => joined,
         Err(fault) => return reply::failure(&explain(fault)),
     };
     let (send, receive) = mpsc::channel(WAITING_MAX);
-    let page = Page {
-        send,
-        connector: call::connector(shared, caller),
-        shared: Arc::clone(shared),
-        caller: caller.clone(),
-    };
+    let page = Page { send, connector: call::connector(shared, caller), _place: place };
     tokio::spawn(page.follow(joined, from, given.text("log")));
-    let mut reply = Response::new(Body::from_stream(Received(receive)));
+    let (shared, caller) = (Arc::clone(shared), caller.clone());
+    let gone = Box::pin(async move { shared.devices.until_gone(&caller.id, caller.scope).await });
+    let mut reply = Response::new(Body::from_stream(Received { events: receive, gone }));
     reply.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
     // Proxies are known to collect a stream before they pass it on.
     reply.headers_mut().insert("x-accel-buffering", HeaderValue::from_static("no"));
@@ -82,14 +76,21 @@ fn from(head: &Parts, given: &Given) -> Result<u64, crate::Told> {
     last.map(|last| last.saturating_add(1)).ok_or_else(|| usage("Last-Event-ID is no number"))
 }
 
-/// What a body is made of, until the page's task ends.
-struct Received(mpsc::Receiver<Bytes>);
+/// What a body is made of, until the page's task ends or its device is not let in any more: then not even what
+/// waits to be sent is.
+struct Received {
+    events: mpsc::Receiver<Bytes>,
+    gone: Pin<Box<dyn Future<Output = ()> + Send>>,
+}
 
 impl Stream for Received {
     type Item = Result<Bytes, Infallible>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        self.0.poll_recv(context).map(|bytes| bytes.map(Ok))
+        if self.gone.as_mut().poll(context).is_ready() {
+            return Poll::Ready(None);
+        }
+        self.events.poll_recv(context).map(|bytes| bytes.map(Ok))
     }
 }
 
@@ -97,11 +98,10 @@ impl Stream for Received {
 struct Page {
     send: mpsc::Sender<Bytes>,
     connector: Connector,
-    shared: Arc<Shared>,
-    caller: Caller,
+    _place: Place,
 }
 
-/// The page is gone, does not read, or is not let in any more.
+/// The page is gone, or does not read.
 struct Gone;
 
 impl Page {
@@ -122,8 +122,6 @@ impl Page {
         if from < next {
             self.catch_up(from, next).await?;
         }
-        let mut changes = self.shared.devices.changes();
-        changes.mark_changed();
         let mut beat = interval(BEAT);
         beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
         beat.reset();
@@ -135,7 +133,6 @@ impl Page {
                     Err(RecvError::Lagged(_) | RecvError::Closed) => return Err(Gone),
                 },
                 _ = beat.tick() => self.send(Bytes::from_static(b"event: beat\ndata: {}\n\n")).await?,
-                _ = changes.changed() => check(&self.shared.devices, &self.caller)?,
                 () = self.send.closed() => return Err(Gone),
             }
         }
@@ -193,8 +190,21 @@ fn read_log(
     Ok(())
 }
 
-/// Whether who was let in would be let in again.
-fn check(devices: &Devices, caller: &Caller) -> Result<(), Gone> {
-    let known = devices.now().is_ok_and(|book| book.still_has(&caller.id, caller.scope));
-    if known { Ok(()) } else { Err(Gone) }
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::future::{pending, ready};
+
+    #[tokio::test]
+    async fn what_waits_for_a_device_that_was_revoked_is_not_sent() {
+        let (send, events) = mpsc::channel(2);
+        send.send(Bytes::from_static(b"an event")).await.unwrap();
+        let mut known = Received { events, gone: Box::pin(pending()) };
+        let next = std::future::poll_fn(|context| Pin::new(&mut known).poll_next(context)).await;
+        assert_eq!(next, Some(Ok(Bytes::from_static(b"an event"))));
+        send.send(Bytes::from_static(b"another")).await.unwrap();
+        let mut revoked = Received { events: known.events, gone: Box::pin(ready(())) };
+        let next = std::future::poll_fn(|context| Pin::new(&mut revoked).poll_next(context)).await;
+        assert_eq!(next, None);
+    }
 }

@@ -14,6 +14,7 @@ mod hub;
 mod openapi;
 mod page;
 mod pair;
+mod places;
 mod reply;
 mod secret;
 mod serve;

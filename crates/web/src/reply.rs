@@ -2,13 +2,20 @@
 
 use crate::Told;
 use crate::guard::Refused;
-use axum::body::Body;
+use crate::places::Place;
+use axum::body::{Body, Bytes, HttpBody};
 use axum::http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, WWW_AUTHENTICATE,
     X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
 use axum::http::{HeaderName, HeaderValue, Response, StatusCode};
+use hyper::body::{Frame, SizeHint};
 use serde_json::{Value, json};
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+/// So much of a body is handed to a connection at once.
+const PIECE_BYTES: usize = 64 * 1024;
 
 pub(crate) type Reply = Response<Body>;
 
@@ -27,6 +34,49 @@ pub(crate) fn document(status: StatusCode, document: &Value) -> Reply {
     let json = HeaderValue::from_static("application/json");
     reply.headers_mut().insert(CONTENT_TYPE, json);
     reply
+}
+
+/// The same, whose place is kept until it is taken: what nobody reads takes no more memory than there are places.
+pub(crate) fn held(reply: Reply, place: Place) -> Reply {
+    reply.map(|body| Body::new(Held { body, rest: Bytes::new(), _place: place }))
+}
+
+/// A body in pieces: a connection that is not read asks for no more of them.
+struct Held {
+    body: Body,
+    rest: Bytes,
+    _place: Place,
+}
+
+impl HttpBody for Held {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        if self.rest.is_empty() {
+            match ready!(Pin::new(&mut self.body).poll_frame(context)) {
+                Some(Ok(frame)) => match frame.into_data() {
+                    Ok(bytes) => self.rest = bytes,
+                    Err(frame) => return Poll::Ready(Some(Ok(frame))),
+                },
+                end => return Poll::Ready(end),
+            }
+        }
+        let piece = self.rest.len().min(PIECE_BYTES);
+        Poll::Ready(Some(Ok(Frame::data(self.rest.split_to(piece)))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.rest.is_empty() && self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        // Asked for before anything was taken.
+        self.body.size_hint()
+    }
 }
 
 /// A failure, as the command line prints it.

@@ -6,6 +6,7 @@ use crate::devices::{Devices, Store};
 use crate::guard::CameTo;
 use crate::hosts::{Front, Hosts};
 use crate::hub::Hub;
+use crate::places::Places;
 use crate::shared::Shared;
 use crate::tls::Tls;
 use crate::verbs::told;
@@ -26,8 +27,10 @@ use tokio::sync::Semaphore;
 
 /// Browsers open six each. Who comes beyond this waits until another has gone.
 const CONNECTIONS_MAX: usize = 512;
-/// Calls that are under way at once. Beyond this a caller is told to come again.
-const CALLS_MAX: usize = 128;
+/// Calls that are under way at once, and those of one device. Beyond this a caller is told to come again.
+const CALLS_MAX: (usize, usize) = (128, 32);
+/// Connections that stay, and those of one device.
+const STREAMS_MAX: (usize, usize) = (448, 256);
 /// A browser sends its headers at once; who takes longer keeps a place from others.
 const HEAD_TIME: Duration = Duration::from_secs(15);
 /// A cookie and some headers are a few kilobytes.
@@ -80,8 +83,10 @@ async fn listen(setup: Setup, place: &Place, ready: impl FnOnce(&str)) -> Result
     });
     kept.map_err(|fault| told(&fault))?;
     let hub = Arc::new(Hub::new(setup.connector.clone(), setup.explain));
-    let calls = Arc::new(Semaphore::new(CALLS_MAX));
-    let shared = Arc::new(Shared { setup, hosts, devices: Devices::new(store), hub, calls });
+    let (calls, streams) =
+        (Places::new(CALLS_MAX.0, CALLS_MAX.1), Places::new(STREAMS_MAX.0, STREAMS_MAX.1));
+    let shared = Shared { setup, hosts, devices: Devices::new(store), hub, calls, streams };
+    let shared = Arc::new(shared);
     let ends = signals().map_err(|fault| failed("signals", &fault))?;
     ready(&url);
     tokio::select! {

@@ -4,8 +4,8 @@ use crate::Setup;
 use crate::devices::Devices;
 use crate::hosts::Hosts;
 use crate::hub::Hub;
+use crate::places::Places;
 use std::sync::Arc;
-use tokio::sync::Semaphore;
 
 /// The same for all requests of a server.
 pub(crate) struct Shared {
@@ -13,6 +13,8 @@ pub(crate) struct Shared {
     pub(crate) hosts: Hosts,
     pub(crate) devices: Devices,
     pub(crate) hub: Arc<Hub>,
-    /// The calls that may still begin.
-    pub(crate) calls: Arc<Semaphore>,
+    /// For calls that are under way, and answers that are being taken.
+    pub(crate) calls: Places,
+    /// For pages that listen, and terminals.
+    pub(crate) streams: Places,
 }

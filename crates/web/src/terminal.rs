@@ -7,7 +7,7 @@ mod rows;
 use crate::call::connector;
 use crate::given::Given;
 use crate::guard::Caller;
-use crate::reply::{Reply, wrong};
+use crate::reply::{Reply, failure, wrong};
 use crate::shared::Shared;
 use axum::extract::FromRequestParts as _;
 use axum::extract::ws::{Message, WebSocket, WebSocketUpgrade};
@@ -61,9 +61,17 @@ pub(crate) async fn open(
         let (status, hint) = (StatusCode::UPGRADE_REQUIRED, "connect by a WebSocket");
         return wrong(status, "usage", "a terminal is a stream of frames", hint);
     };
+    let place = match shared.streams.take(&caller.id) {
+        Ok(place) => place,
+        Err(told) => return failure(&told),
+    };
     let upgrade = upgrade.max_message_size(SAID_BYTES_MAX).max_frame_size(SAID_BYTES_MAX);
     let upgrade = upgrade.max_write_buffer_size(TOLD_BYTES_MAX);
-    upgrade.on_upgrade(move |socket| show(shared, caller, given, socket)).into_response()
+    let shown = move |socket| async move {
+        let _place = place;
+        show(shared, caller, given, socket).await;
+    };
+    upgrade.on_upgrade(shown).into_response()
 }
 
 async fn show(shared: Arc<Shared>, caller: Caller, given: Given, mut socket: WebSocket) {
@@ -94,8 +102,8 @@ async fn show(shared: Arc<Shared>, caller: Caller, given: Given, mut socket: Web
     if std::thread::Builder::new().name("terminal".to_owned()).spawn(follow).is_err() {
         return;
     }
-    let mut changes = shared.devices.changes();
-    changes.mark_changed();
+    let gone = shared.devices.until_gone(&caller.id, caller.scope);
+    tokio::pin!(gone);
     loop {
         tokio::select! {
             frame = frames.recv() => {
@@ -118,12 +126,7 @@ async fn show(shared: Arc<Shared>, caller: Caller, given: Given, mut socket: Web
                 }
                 Some(Ok(_)) => {}
             },
-            _ = changes.changed() => {
-                let book = shared.devices.now();
-                if !book.is_ok_and(|book| book.still_has(&caller.id, caller.scope)) {
-                    break;
-                }
-            }
+            () = &mut gone => break,
         }
     }
     drop(frames);

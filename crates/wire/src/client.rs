@@ -102,6 +102,9 @@ pub enum Request {
         session: String,
         from: u64,
         follow: bool,
+        /// No more bytes than this.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        most: Option<u64>,
     },
     Events {
         from: u64,

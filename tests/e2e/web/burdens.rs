@@ -1,7 +1,7 @@
 //! What a server has to bear: many clients, one that never reads, heads and bodies that never end.
 
 use super::guard::token;
-use crate::support::house::{House, Outcome};
+use crate::support::house::{House, Outcome, eventually};
 use crate::support::web::{Shown, Terminal, Web, head};
 use std::io::{BufReader, Read as _, Write as _};
 use std::net::TcpStream;
@@ -71,6 +71,94 @@ fn heads_and_bodies_that_never_end_keep_nobody_out() -> Outcome {
     slow.read_to_end(&mut rest).ok();
     assert!(began.elapsed() < Duration::from_secs(60), "a head that never ends is waited for");
     assert!(house.talk("blue")?.is_empty(), "half of a message was sent");
+    Ok(())
+}
+
+/// So many calls one device may have under way; the server's own bound is four times that.
+const CALLS: usize = 32;
+
+#[test]
+fn a_device_that_asks_for_too_much_keeps_nobody_else_out() -> Outcome {
+    let house = House::new()?;
+    house.rehearsal("blue")?;
+    let web = Web::start(&house)?;
+    let (greedy, other) = (token(&house, "greedy", "watch")?, token(&house, "other", "watch")?);
+    let wait = || -> Outcome<BufReader<TcpStream>> {
+        let (host, bearer) = (web.host(), format!("Bearer {greedy}"));
+        let body = "{\"for\":[\"failed\"],\"timeout\":\"600s\"}";
+        let length = body.len().to_string();
+        let headers = [
+            ("Host", host.as_str()),
+            ("Authorization", bearer.as_str()),
+            ("X-Glis", "1"),
+            ("Content-Type", "application/json"),
+            ("Content-Length", length.as_str()),
+        ];
+        Ok(BufReader::new(web.open("POST /api/v1/sessions/blue/wait", &headers, body)?))
+    };
+    let waits: Vec<_> = (0..CALLS).map(|_| wait()).collect::<Outcome<_>>()?;
+    // One more is refused once all of them are under way.
+    eventually("it is told to come again", || {
+        web.get("/api/v1/sessions", &greedy).is_ok_and(|answer| answer.status == 503)
+    })?;
+    assert_eq!(web.get("/api/v1/sessions", &other)?.status, 200, "others are served");
+    // Who goes away waits for nothing any more.
+    drop(waits);
+    eventually("its places are free", || {
+        web.get("/api/v1/sessions", &greedy).is_ok_and(|answer| answer.status == 200)
+    })?;
+    let mut waits: Vec<_> = (0..CALLS).map(|_| wait()).collect::<Outcome<_>>()?;
+    let began = Instant::now();
+    house.ok(&["web", "revoke", "greedy"])?;
+    for wait in &mut waits {
+        assert_eq!(head(wait)?.0, 401, "who is revoked is told nothing any more");
+    }
+    assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
+    Ok(())
+}
+
+/// More than the server has room for, if it were answered whole.
+const OUTPUT_BYTES: usize = 40_000_000;
+/// What an answer has at most, and what one takes that is not read: its text twice, while it is made.
+const ANSWER_BYTES_MAX: u64 = 4 * 1024 * 1024;
+
+#[test]
+fn a_long_output_is_answered_in_parts_and_unread_answers_have_a_bound() -> Outcome {
+    let house = House::new()?;
+    let print = format!("head -c {OUTPUT_BYTES} /dev/zero | tr '\\0' x; echo; echo all of it; cat");
+    house.command("long", &["sh", "-c", &print])?;
+    eventually("it has printed all", || {
+        house.ok(&["screen", "long"]).is_ok_and(|screen| screen.contains("all of it"))
+    })?;
+    let web = Web::start(&house)?;
+    let (token, other) = (token(&house, "script", "watch")?, token(&house, "other", "watch")?);
+    let (mut from, mut printed) = (0, 0);
+    loop {
+        let part = web.get(&format!("/api/v1/sessions/long/output?from={from}"), &token)?.json()?;
+        let bytes = part["bytes"].as_u64().ok_or("no number of bytes")?;
+        assert!(bytes <= ANSWER_BYTES_MAX, "{bytes}");
+        assert_eq!(part["offset"].as_u64(), Some(from));
+        printed += part["text"].as_str().ok_or("no text")?.matches('x').count();
+        from += bytes;
+        if bytes == 0 {
+            break;
+        }
+    }
+    assert_eq!(printed, OUTPUT_BYTES);
+    let before = resident_kb(web.pid())?;
+    let (host, bearer) = (web.host(), format!("Bearer {token}"));
+    let headers = [("Host", host.as_str()), ("Authorization", bearer.as_str())];
+    let line = "GET /api/v1/sessions/long/output";
+    let unread = (0..4 * CALLS).map(|_| web.open(line, &headers, ""));
+    let unread: Vec<TcpStream> = unread.collect::<Outcome<_>>()?;
+    eventually("no more is answered to who does not read", || {
+        web.get("/api/v1/sessions", &token).is_ok_and(|answer| answer.status == 503)
+    })?;
+    assert_eq!(web.get("/api/v1/sessions", &other)?.status, 200, "others are served");
+    let grown = resident_kb(web.pid())?.saturating_sub(before);
+    let most = CALLS as u64 * 3 * ANSWER_BYTES_MAX / 1024;
+    assert!(grown < most, "{grown} kB for what nobody reads");
+    drop(unread);
     Ok(())
 }
 

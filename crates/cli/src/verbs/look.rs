@@ -107,7 +107,7 @@ pub(super) fn output(request: Request, out: &Out) -> Result<(), Complaint> {
             first.get_or_insert(at);
             if follow {
                 cut.add(at, bytes);
-                cut.say(cut.whole())
+                cut.say(whole_characters(&cut.bytes))
             } else {
                 whole.extend(bytes);
                 Ok(())
@@ -132,6 +132,14 @@ pub(super) fn output(request: Request, out: &Out) -> Result<(), Complaint> {
     Ok(())
 }
 
+/// How many of these bytes can be told without cutting a character in two.
+pub(super) fn whole_characters(bytes: &[u8]) -> usize {
+    // The last chunk ends in bytes that are no character, or not one yet.
+    let open = bytes.utf8_chunks().last().map_or(&[][..], |chunk| chunk.invalid());
+    let may_go_on = std::str::from_utf8(open).is_err_and(|fault| fault.error_len().is_none());
+    bytes.len() - if may_go_on { open.len() } else { 0 }
+}
+
 /// Bytes that are to be told as text, in pieces that end between two characters.
 #[derive(Default)]
 struct CutText {
@@ -145,15 +153,6 @@ impl CutText {
             self.at = at;
         }
         self.bytes.extend(bytes);
-    }
-
-    /// How much of it can be told without cutting a character in two.
-    fn whole(&self) -> usize {
-        let chunks = self.bytes.utf8_chunks();
-        // The last chunk ends in bytes that are no character, or not one yet.
-        let open = chunks.last().map_or(&[][..], |chunk| chunk.invalid());
-        let may_go_on = std::str::from_utf8(open).is_err_and(|fault| fault.error_len().is_none());
-        self.bytes.len() - if may_go_on { open.len() } else { 0 }
     }
 
     fn say(&mut self, count: usize) -> Result<(), Complaint> {
@@ -187,11 +186,11 @@ mod tests {
     fn a_character_is_told_whole_however_it_arrives() {
         let mut cut = CutText::default();
         cut.add(7, b"a\xe2\x82".to_vec());
-        assert_eq!(cut.whole(), 1);
+        assert_eq!(whole_characters(&cut.bytes), 1);
         cut.add(10, b"\xac".to_vec());
-        assert_eq!(cut.whole(), 4);
+        assert_eq!(whole_characters(&cut.bytes), 4);
         // What can never become a character is not waited for.
         let garbage = CutText { at: 0, bytes: b"a\xff\xfe".to_vec() };
-        assert_eq!(garbage.whole(), 3);
+        assert_eq!(whole_characters(&garbage.bytes), 3);
     }
 }

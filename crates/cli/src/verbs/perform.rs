@@ -1,6 +1,7 @@
 //! A request carried out for another face: it gets what the command line prints with `--json`.
 
 use super::documents::Dress;
+use super::look::whole_characters;
 use super::many::with;
 use super::session::{check_answer, sayable, warning_of};
 use super::{act, auto_yes, documents, unexpected};
@@ -191,7 +192,8 @@ fn told(response: Response) -> Result<Performed, Complaint> {
 
 /// What comes in pieces.
 fn streamed(control: &mut Client, request: Request) -> Result<Performed, Complaint> {
-    let output = if let Request::Output { from, .. } = request { Some(from) } else { None };
+    let output =
+        if let Request::Output { from, most, .. } = request { Some((from, most)) } else { None };
     let patch = matches!(request, Request::Diff { patch: true, .. });
     let (mut list, mut bytes, mut first, mut cut) = (Vec::new(), Vec::new(), None, None);
     let end = control.call_seeing(request, |streamed| {
@@ -209,7 +211,10 @@ fn streamed(control: &mut Client, request: Request) -> Result<Performed, Complai
     })?;
     let document = if let Response::Diff { from, to, files } = usable(end)? {
         documents::diff(&from, &to, &files, patch.then_some(bytes.as_slice()))
-    } else if let Some(from) = output {
+    } else if let Some((from, most)) = output {
+        if most.is_some_and(|most| bytes.len() as u64 >= most) {
+            bytes.truncate(whole_characters(&bytes));
+        }
         documents::output(first.unwrap_or(from), &bytes, cut)
     } else {
         Value::from(list)

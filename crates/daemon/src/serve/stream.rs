@@ -116,7 +116,7 @@ pub(super) async fn output(
     state: &ServerState,
     peer: &mut Peer,
     given: &str,
-    from: u64,
+    (from, most): (u64, Option<u64>),
     follow: bool,
 ) -> io::Result<Response> {
     let session = match state.find(given).await {
@@ -134,6 +134,7 @@ pub(super) async fn output(
     // What a command inside the session prints is output again: without an end it would never come
     // to one.
     let end = if follow { u64::MAX } else { end };
+    let end = end.min(most.map_or(u64::MAX, |most| from.max(oldest).saturating_add(most)));
     if oldest > from {
         peer.send(&Response::Cut { oldest }).await?;
     }

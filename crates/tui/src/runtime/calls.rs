@@ -215,16 +215,21 @@ fn past(
     let from = upto.saturating_sub(PAST_BYTES);
     let mut screen = Screen::with_past(size, PAST_ROWS);
     let mut begun = from == 0;
-    client.call_seeing(Request::Output { session, from, follow: false }, |streamed| {
-        let Streamed::Bytes(at, part) = streamed else { return Ok::<(), Fault>(()) };
-        // In the middle of a sequence nothing can be shown rightly before the next line.
-        let skipped = if begun { 0 } else { part.iter().position(|b| *b == b'\n').unwrap_or(0) };
-        begun = true;
-        // What came after the picture that is looked back from is left out.
-        let room = usize::try_from(upto.saturating_sub(at)).unwrap_or(usize::MAX).min(part.len());
-        screen.feed(part.get(skipped..room).unwrap_or_default());
-        Ok(())
-    })?;
+    client.call_seeing(
+        Request::Output { session, from, follow: false, most: None },
+        |streamed| {
+            let Streamed::Bytes(at, part) = streamed else { return Ok::<(), Fault>(()) };
+            // In the middle of a sequence nothing can be shown rightly before the next line.
+            let skipped =
+                if begun { 0 } else { part.iter().position(|b| *b == b'\n').unwrap_or(0) };
+            begun = true;
+            // What came after the picture that is looked back from is left out.
+            let room =
+                usize::try_from(upto.saturating_sub(at)).unwrap_or(usize::MAX).min(part.len());
+            screen.feed(part.get(skipped..room).unwrap_or_default());
+            Ok(())
+        },
+    )?;
     Ok(screen.rows_with_past())
 }
 

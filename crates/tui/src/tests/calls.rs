@@ -89,7 +89,7 @@ fn all() -> Vec<Request> {
         Request::Wait { session: session(), statuses: vec![Status::Idle], timeout_ms: None },
         Request::Log { session: session(), follow: false },
         Request::Screen { session: session(), at: None },
-        Request::Output { session: session(), from: 0, follow: false },
+        Request::Output { session: session(), from: 0, follow: false, most: None },
         Request::Events { from: 0, follow: false },
         Request::Verdicts { session: None, fresh: false },
         Request::Compaction { session: session() },

@@ -2,6 +2,7 @@
 
 use super::store::{NAME, Store, StoreFault};
 use super::{Book, Refused};
+use glis_wire::call::Scope;
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
 use rustix::io::Errno;
 use std::io;
@@ -40,6 +41,21 @@ impl Devices {
         Ok(book)
     }
 
+    /// Whether this device would be let in again, with as much as it was.
+    pub(crate) fn still_has(&self, id: &str, scope: Scope) -> bool {
+        self.now().is_ok_and(|book| book.still_has(id, scope))
+    }
+
+    /// Returns when it would not be any more.
+    pub(crate) async fn until_gone(&self, id: &str, scope: Scope) {
+        let mut changes = self.changes.subscribe();
+        while self.still_has(id, scope) {
+            if changes.changed().await.is_err() {
+                return;
+            }
+        }
+    }
+
     pub(crate) fn change<T>(
         &self,
         change: impl FnOnce(&mut Book) -> Result<T, Refused>,
@@ -47,12 +63,7 @@ impl Devices {
         self.store.change(change)
     }
 
-    /// Is told whenever the file changes: for whoever was let in before.
-    pub(crate) fn changes(&self) -> watch::Receiver<()> {
-        self.changes.subscribe()
-    }
-
-    /// Tells the changes, for as long as it is polled.
+    /// Tells whoever was let in before that the file has changed, for as long as it is polled.
     pub(crate) async fn watch(&self) -> io::Result<()> {
         let fd = watched(&self.store)?;
         loop {

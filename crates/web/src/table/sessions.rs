@@ -29,7 +29,9 @@ const STATUSES: Kind = Kind::Words(&[
     "archived",
 ]);
 
-/// A wait over HTTP ends after this time at the latest: nothing tells that its caller has gone.
+/// Output that is answered at once. It is made whole in memory, and may have to wait there until it is taken.
+const OUTPUT_BYTES_MAX: u64 = 4 * 1024 * 1024;
+/// A wait over HTTP ends after this time at the latest: a proxy may keep a connection whose caller has gone.
 const WAIT_MS_MAX: u64 = 10 * 60 * 1000;
 
 pub(super) const ROWS: &[Row] = &[
@@ -78,12 +80,15 @@ pub(super) const ROWS: &[Row] = &[
             .gives(Gives::Frames)
     },
     row(Verb::Get, "output", "/sessions/{session}/output", Scope::Watch)
-        .does("What the agent wrote to its terminal, as text")
+        .does(
+            "What the agent wrote to its terminal, as text: four megabytes at most, and more from `offset` + \
+             `bytes` on",
+        )
         .takes(&[may("from", Kind::Number, "First offset")])
         .gives(Gives::Object)
         .asks(|given| {
-            let from = given.number("from").unwrap_or_default();
-            Ok(Request::Output { session: given.name.clone(), from, follow: false })
+            let (session, from) = (given.name.clone(), given.number("from").unwrap_or_default());
+            Ok(Request::Output { session, from, follow: false, most: Some(OUTPUT_BYTES_MAX) })
         }),
     row(Verb::Get, "snapshots", "/sessions/{session}/snapshots", Scope::Watch)
         .does("List the snapshots of a session: when, why, what changed since the one before")
