@@ -58,7 +58,12 @@ pub fn serve(setup: Setup, place: &Place, ready: impl FnOnce(&str)) -> Result<()
 }
 
 async fn listen(setup: Setup, place: &Place, ready: impl FnOnce(&str)) -> Result<(), Told> {
-    let address: SocketAddr = place.listen.parse().map_err(|_| Told {
+    // A page has one address, and a name may stand for several.
+    let numeric = match place.listen.strip_prefix("localhost:") {
+        Some(port) => format!("127.0.0.1:{port}"),
+        None => place.listen.clone(),
+    };
+    let address: SocketAddr = numeric.parse().map_err(|_| Told {
         exit: 2,
         kind: "usage".to_owned(),
         message: format!("`{}` is no address with a port", place.listen),

@@ -8,6 +8,11 @@ use glis_wire::home::Home;
 use qrcode::render::unicode::Dense1x2;
 use qrcode::{EcLevel, QrCode};
 use serde_json::{Value, json};
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+
+/// A server on this machine answers at once.
+const REACH_TIME: Duration = Duration::from_millis(500);
 
 /// What is printed: for a script, and for a person.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,19 +29,52 @@ pub fn pair(home: &Home, name: &str, scope: Scope) -> Result<Said, Told> {
         let code = book.offer(now(), name, scope)?;
         Ok((code, book.url.clone()))
     });
-    let (code, url) = made.map_err(|fault| told(&fault))?;
-    let url = url.unwrap_or_else(|| format!("http://{USUAL}/"));
+    let (code, last) = made.map_err(|fault| told(&fault))?;
+    let (url, reach) = reachable(last);
     // The fragment is not sent to any server, so no log of a proxy has it.
     let link = format!("{url}#pair={code}");
     let drawn = QrCode::with_error_correction_level(&link, EcLevel::L).map(|code| {
         code.render::<Dense1x2>().dark_color(Dense1x2::Light).light_color(Dense1x2::Dark).build()
     });
     let scope = scope.word();
-    let words = format!(
-        "{}\n{link}\n\nOpens the page as `{name}`, which may `{scope}`. Good once, for ten minutes.",
-        drawn.unwrap_or_default()
+    let drawn = drawn.unwrap_or_default();
+    let mut words = format!(
+        "{drawn}\n{link}\n\nOpens the page as `{name}`, which may `{scope}`. Good once, for ten minutes."
     );
-    Ok(Said { document: json!({"url": link, "name": name, "scope": scope}), words })
+    if reach == Reach::Nobody {
+        words.push_str("\nNobody answers there yet: run `glis web` first.");
+    }
+    let answers = reach != Reach::Nobody;
+    let document = json!({"url": link, "name": name, "scope": scope, "answers": answers});
+    Ok(Said { document, words })
+}
+
+/// Whether somebody answers at an address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reach {
+    Answered,
+    Nobody,
+    /// It is the name of a proxy or a certificate, which need not be reached from here.
+    Unknown,
+}
+
+/// Where the page is: where it was last served, or at the usual place if that one has ended.
+fn reachable(last: Option<String>) -> (String, Reach) {
+    let usual = format!("http://{USUAL}/");
+    let last = last.unwrap_or_else(|| usual.clone());
+    match reach(&last) {
+        Reach::Nobody if reach(&usual) == Reach::Answered => (usual, Reach::Answered),
+        known => (last, known),
+    }
+}
+
+fn reach(url: &str) -> Reach {
+    let place = url.split("://").nth(1).unwrap_or_default().trim_end_matches('/');
+    let Ok(place) = place.parse::<SocketAddr>() else { return Reach::Unknown };
+    match TcpStream::connect_timeout(&place, REACH_TIME) {
+        Ok(_) => Reach::Answered,
+        Err(_) => Reach::Nobody,
+    }
 }
 
 /// Lists who may come.

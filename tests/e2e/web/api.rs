@@ -193,7 +193,17 @@ fn a_plan_is_written_executed_and_looked_at() -> Outcome {
     assert_eq!(post("plan/rm", json!({"id": "three"}))?.0, 200);
     let (status, unknown) = post("plan/rm", json!({"id": "three"}))?;
     let (_, by_hand) = house.fails(&["plan", "rm", "three"])?;
-    assert_eq!((status, &unknown["error"]), (500, &by_hand));
+    assert_eq!((status, &unknown["error"]), (404, &by_hand));
+    assert_eq!(post("plan/edit", json!({"id": "three", "title": "x"}))?.0, 404);
+    for bad in [
+        json!({"id": "one", "prompt": "again"}),
+        json!({"id": "no id!", "prompt": "x"}),
+        json!({"id": "idle"}),
+    ] {
+        let (status, told) = post("plan/add", bad)?;
+        assert_eq!((status, &told["error"]["kind"]), (400, &json!("usage")), "{told}");
+    }
+    assert_eq!(post("plan/rm", json!({"id": "one"}))?.0, 409, "another needs it");
     let place = format!("?repo={repo}");
     let look = |path: &str| -> Outcome<Value> {
         web.get(&format!("/api/v1/{path}{place}"), &token)?.json()
@@ -207,6 +217,11 @@ fn a_plan_is_written_executed_and_looked_at() -> Outcome {
     assert_eq!((&ended["done"], &ended["id"]), (&json!(true), &plan["id"]));
     let shown = look("plan")?;
     assert_eq!((&shown["done"], &shown), (&json!(true), &house.json(&["plan", "show"])?));
+    house.rehearsal("blue")?;
+    for into in ["\0", &"x".repeat(100_000)] {
+        let merge = web.post("/api/v1/sessions/blue/merge", &token, &json!({"into": into}))?;
+        assert_eq!(merge.status, 400, "{:.200}", merge.json()?.to_string());
+    }
     let paused = web.post("/api/v1/plan/pause", &token, &json!({"plan": plan["id"]}))?;
     assert_eq!(paused.status, 200, "{paused:?}");
     let unsure = post("tasks/restart", json!({"task": "two"}))?;

@@ -33,6 +33,24 @@ fn a_link_pairs_one_device_and_five_wrong_codes_silence_all() -> Outcome {
 }
 
 #[test]
+fn a_link_leads_to_a_server_that_answers_or_says_that_none_does() -> Outcome {
+    let house = House::new()?;
+    let first = Web::start(&house)?;
+    let link = house.json(&["web", "pair", "--name", "one"])?;
+    assert_eq!(link["answers"], true);
+    first.kill()?;
+    let link = house.json(&["web", "pair", "--name", "two"])?;
+    assert_eq!(link["answers"], false);
+    let said = house.ok(&["web", "pair", "--name", "three"])?;
+    assert!(said.contains("run `glis web` first"), "{said}");
+    let named = Web::start_at(&house, "localhost:0")?;
+    let link = house.json(&["web", "pair", "--name", "four"])?;
+    assert_eq!(link["answers"], true);
+    assert_eq!(named.pair(link["url"].as_str().ok_or("no link")?)?.status, 200);
+    Ok(())
+}
+
+#[test]
 fn who_is_let_in_or_revoked_is_so_at_once_also_in_the_middle_of_a_stream() -> Outcome {
     let house = House::new()?;
     house.rehearsal("blue")?;

@@ -118,17 +118,33 @@ pub(super) fn plan(verb: PlanVerb, out: &Out) -> Result<(), Complaint> {
 
 /// Adds a task; what is printed of that.
 pub(super) fn add(path: &Path, words: &TaskWords) -> Result<Value, Complaint> {
-    change(path, |text| glis_plan::add(text, &task(words)))
+    change(path, Kind::Usage, |text| glis_plan::add(text, &task(words)))
 }
 
 /// Changes a task; what is printed of that.
 pub(super) fn edit(path: &Path, words: &TaskWords) -> Result<Value, Complaint> {
-    change(path, |text| glis_plan::edit(text, &words.id, &changes(words)))
+    known(path, &words.id)?;
+    change(path, Kind::Usage, |text| glis_plan::edit(text, &words.id, &changes(words)))
 }
 
 /// Takes a task out; what is printed of that.
 pub(super) fn remove(path: &Path, id: &str) -> Result<Value, Complaint> {
-    change(path, |text| glis_plan::remove(text, id))
+    known(path, id)?;
+    // Others need it.
+    change(path, Kind::Refused, |text| glis_plan::remove(text, id))
+}
+
+/// Whether a plan has this task; one that cannot be read tells that itself.
+fn known(path: &Path, id: &str) -> Result<(), Complaint> {
+    let plan = fs::read_to_string(path).ok().map(|text| Plan::read(&text));
+    match plan {
+        Some(Ok(plan)) if !plan.tasks.iter().any(|task| task.id == id) => Err(Complaint::new(
+            Kind::NotFound,
+            format!("there is no task `{id}` in {}", path.display()),
+        )
+        .hint("`glis plan show` lists the tasks")),
+        Some(Ok(_) | Err(_)) | None => Ok(()),
+    }
 }
 
 /// The file that is meant: the one that was named, or that of the repository which the caller is in.
@@ -169,7 +185,7 @@ pub(super) fn place_of(file: Option<PathBuf>) -> Result<(PathBuf, String, String
 
 /// A plan without a fault.
 pub(super) fn read_plan(path: &Path) -> Result<Plan, Complaint> {
-    Plan::read(&read(path)?).map_err(|faults| faulty(path, &faults))
+    Plan::read(&read(path)?).map_err(|faults| faulty(path, Kind::Failed, &faults))
 }
 
 /// The plan as it is executed, if it ever was. A daemon that does not run is started only where there is
@@ -200,8 +216,8 @@ pub(super) fn told(path: &Path, faults: &[Fault]) -> String {
     faults.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-fn faulty(path: &Path, faults: &[Fault]) -> Complaint {
-    Complaint::new(Kind::Failed, told(path, faults)).hint("nothing was changed")
+fn faulty(path: &Path, kind: Kind, faults: &[Fault]) -> Complaint {
+    Complaint::new(kind, told(path, faults)).hint("nothing was changed")
 }
 
 /// What is wrong with a plan, and what is printed of that.
@@ -273,9 +289,11 @@ fn show(path: &Path, out: &Out) -> Result<(), Complaint> {
     })
 }
 
-/// Changes the file as a whole; what would not be a plan is not written.
+/// Changes the file as a whole; what would not be a plan is not written. What is wrong with a change to a plan that
+/// was none before is the file's fault, and else of this kind.
 fn change(
     path: &Path,
+    kind: Kind,
     change: impl FnOnce(&str) -> Result<String, Vec<Fault>>,
 ) -> Result<Value, Complaint> {
     let text = match fs::read_to_string(path) {
@@ -283,7 +301,10 @@ fn change(
         Err(_) => read(path)?,
         Ok(text) => text,
     };
-    let changed = change(&text).map_err(|faults| faulty(path, &faults))?;
+    let changed = change(&text).map_err(|faults| {
+        let was_plan = text.trim().is_empty() || Plan::read(&text).is_ok();
+        faulty(path, if was_plan { kind } else { Kind::Failed }, &faults)
+    })?;
     file::replace(path, &changed).map_err(|fault| {
         Complaint::new(Kind::Failed, format!("cannot write {}: {fault}", path.display()))
             .hint("nothing was changed")

@@ -7,12 +7,18 @@ use crate::environments::Caller;
 use crate::pools::Kind;
 use crate::trees::NotMerged;
 use glis_core::merge::Unmerged;
+use glis_core::plain::in_sight;
 use glis_core::reason::Verb;
 use glis_core::refusal::InPlaceWish;
 use glis_core::{Refusal, Session, Status};
 use glis_wire::client::Response;
 use glis_wire::view::MergeView;
 use std::sync::Arc;
+
+/// No file system takes a longer name.
+const BRANCH_BYTES_MAX: usize = 1024;
+/// So much of one that is no name is shown.
+const SHOWN_CHARS: usize = 80;
 
 /// Whether hooks of the repository are run.
 pub(super) enum HookWish {
@@ -31,10 +37,20 @@ pub(super) async fn merge(
         Ok(session) => session,
         Err(refusal) => return Response::Refused(refusal),
     };
+    if let Some(into) = into.as_deref().filter(|into| !may_be_branch(into)) {
+        let shown: String = in_sight(into).chars().take(SHOWN_CHARS).collect();
+        let message = format!("`{shown}` is no name of a branch");
+        return Response::Unusable { message, hint: "name one that git would take".to_owned() };
+    }
     match refused(&session, into) {
         Ok(into) => merge_into(state, session, into, hooks).await,
         Err(refusal) => Response::Refused(*refusal),
     }
+}
+
+/// What git could be asked for at all.
+fn may_be_branch(name: &str) -> bool {
+    !name.is_empty() && name.len() <= BRANCH_BYTES_MAX && !name.contains(char::is_control)
 }
 
 /// The branch that it goes into, unless it cannot be merged as it is.
