@@ -62,10 +62,11 @@ enum Reach {
 fn reachable(last: Option<String>) -> (String, Reach) {
     let usual = format!("http://{USUAL}/");
     let last = last.unwrap_or_else(|| usual.clone());
-    match reach(&last) {
-        Reach::Nobody if reach(&usual) == Reach::Answered => (usual, Reach::Answered),
-        known => (last, known),
+    let known = reach(&last);
+    if known == Reach::Nobody && reach(&usual) == Reach::Answered {
+        return (usual, Reach::Answered);
     }
+    (last, known)
 }
 
 fn reach(url: &str) -> Reach {
