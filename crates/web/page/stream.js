@@ -1,10 +1,20 @@
 // @ts-check
 /** The stream of events: it is counted, watched, and opened again where it was. */
 
+import { Tabs } from "./tabs.js";
+
 /** The server sends a beat every 15 seconds; two that are missing mean that the connection is dead. */
-const SILENCE_MS = 35000;
+export const SILENCE_MS = 35000;
+/** A server that is there answers sooner; a connection that died while the machine slept never does. */
+const ANSWER_MS = 5000;
+/** A browser keeps so many. Those that are dead are closed when the calls over them are given up. */
+const CONNECTIONS = 6;
 /** Before a connection that failed is tried again; longer each time. */
 const AGAIN_MS = [500, 1000, 2000, 5000, 10000];
+/** A hidden tab that leads may try less often than that; then one that is looked at takes the lead. */
+const LEADER_MS = 20000;
+/** Not all tabs take the lead at once. */
+const APART_MS = 3000;
 
 /**
  * @typedef {object} Ears
@@ -14,22 +24,43 @@ const AGAIN_MS = [500, 1000, 2000, 5000, 10000];
  * @property {(state: "live" | "connecting" | "lost" | "refused", why?: string) => void} state
  */
 
+/** Calls when the page is looked at again: a phone may have slept, and its connections with it.
+ * @param {() => void} look @param {AbortSignal} [signal] */
+export function onWake(look, signal) {
+  for (const name of ["visibilitychange", "pageshow", "online", "focus"]) {
+    const target = name === "visibilitychange" ? document : window;
+    target.addEventListener(name, () => { if (document.visibilityState === "visible") look(); }, { signal });
+  }
+}
+
 export class Stream {
   /** @param {Ears} ears */
   constructor(ears) {
     this.ears = ears;
     /** @type {EventSource | null} */
     this.source = null;
+    /** Whether events are followed, from this tab's stream or another's. */
+    this.follows = false;
+    /** What the connection is like. @type {{state: any, why?: string}} */
+    this.link = { state: "connecting" };
     this.seq = 0;
     this.log = "";
     this.heard = 0;
     this.tries = 0;
     this.timer = 0;
     this.watch = 0;
-    for (const name of ["visibilitychange", "pageshow", "online", "focus"]) {
-      const target = name === "visibilitychange" ? document : window;
-      target.addEventListener(name, () => this.look());
-    }
+    /** @type {AbortController | null} */
+    this.probing = null;
+    this.tabs = new Tabs({
+      leads: () => this.connect(),
+      follows: () => {
+        this.rest();
+        this.alive();
+        this.tabs.tell({ ask: true });
+      },
+      hear: (told) => this.hear(told),
+    });
+    onWake(() => this.look());
     // Without a network the machine that the page is on can still be reached, and no other.
     window.addEventListener("offline", () => this.source && this.reach());
   }
@@ -49,62 +80,87 @@ export class Stream {
     this.open();
   }
 
+  /** Goes on behind the last event that this tab has. It leads: what it has missed, the others leave out. */
   open() {
-    this.close();
+    this.rest();
+    this.follows = true;
+    this.alive(ANSWER_MS);
+    this.tabs.lead();
+  }
+
+  connect() {
+    this.rest();
     const from = `from=${this.seq + 1}&log=${encodeURIComponent(this.log)}`;
     const source = new EventSource(`/api/v1/events?${from}`);
     this.source = source;
-    this.alive();
-    source.addEventListener("hello", () => {
+    this.alive(ANSWER_MS);
+    const on = (/** @type {string} */ name, /** @type {(data: any) => void} */ take) => source.addEventListener(name, (told) => {
       this.alive();
+      take(JSON.parse(told.data));
+    });
+    on("hello", () => {
       this.tries = 0;
-      this.ears.state("live");
+      this.tell({ state: "live" });
     });
-    source.addEventListener("beat", () => {
-      this.alive();
-      this.ears.beat();
-    });
-    source.addEventListener("found", () => {
-      this.alive();
-      this.ears.state("live");
-    });
-    source.addEventListener("anew", () => this.start());
-    source.addEventListener("lost", (told) => {
-      this.alive();
-      this.ears.state("lost", JSON.parse(told.data).message);
-    });
-    source.onmessage = (told) => {
-      this.alive();
-      const event = JSON.parse(told.data);
-      // Each number once, whatever comes twice.
-      if (event.seq <= this.seq) return;
-      this.seq = event.seq;
-      this.ears.state("live");
-      this.ears.event(event);
-    };
+    on("beat", () => this.tell({ beat: true }));
+    on("found", () => this.tell({ state: "live" }));
+    on("anew", () => this.start());
+    on("lost", ({ message }) => this.tell({ state: "lost", why: message }));
+    on("message", (event) => this.tell({ event }));
     source.onerror = () => {
       if (this.source === source) this.again("the connection is lost");
     };
   }
 
-  /** Something came: the connection lives. */
-  alive() {
-    this.heard = Date.now();
-    clearTimeout(this.watch);
-    this.watch = setTimeout(() => this.again("nothing was heard for a while"), SILENCE_MS);
+  /** Tells this page, and the other tabs if they follow it. @param {any} what */
+  tell(what) {
+    if (this.tabs.leads) this.tabs.tell({ ...what, log: this.log, seq: this.seq });
+    this.pass(what);
   }
 
-  /** The page is looked at again: a phone may have slept, and the connection with it. */
+  /** Another tab tells something. @param {any} told */
+  hear(told) {
+    if (this.tabs.leads && told.ask) this.tabs.tell({ ...this.link, log: this.log, seq: this.seq });
+    if (this.tabs.leads || !this.follows || told.ask) return;
+    if (told.log !== this.log) return this.start();
+    // Before it this tab has missed something.
+    if (told.seq > this.seq) return this.open();
+    this.pass(told);
+    const waits = this.link.state === "lost" && document.visibilityState === "visible";
+    this.alive(waits ? LEADER_MS : SILENCE_MS);
+  }
+
+  /** @param {{event?: any, beat?: boolean, state?: any, why?: string}} what */
+  pass({ event, beat, state, why }) {
+    if (beat) return this.ears.beat();
+    // Each number once, whatever comes twice.
+    if (event && event.seq <= this.seq) return;
+    this.link = event ? { state: "live" } : { state, why };
+    this.ears.state(this.link.state, why);
+    if (!event) return;
+    this.seq = event.seq;
+    this.ears.event(event);
+  }
+
+  /** The connection lives; something has to come in time. @param {number} [within] */
+  alive(within = SILENCE_MS) {
+    this.heard = Date.now();
+    clearTimeout(this.watch);
+    this.watch = setTimeout(() => {
+      if (this.tabs.leads) this.again("nothing was heard for a while");
+      else this.open();
+    }, within + (this.tabs.leads ? 0 : Math.random() * APART_MS));
+  }
+
   look() {
-    if (document.visibilityState !== "visible") return;
-    if (this.timer) this.resume();
-    else if (this.source && Date.now() - this.heard > SILENCE_MS / 2) this.open();
+    const lost = this.link.state === "lost" || Date.now() - this.heard > SILENCE_MS / 2;
+    if (this.timer || this.probing || (this.follows && lost)) this.resume();
   }
 
   /** @param {string} why */
   again(why) {
-    this.close();
-    this.ears.state("lost", why);
+    this.rest();
+    this.tell({ state: "lost", why });
     const wait = AGAIN_MS[Math.min(this.tries, AGAIN_MS.length - 1)];
     this.tries += 1;
     this.timer = setTimeout(() => this.resume(), wait);
@@ -112,8 +168,7 @@ export class Stream {
 
   /** Goes on where it was; who was never there begins. */
   resume() {
-    clearTimeout(this.timer);
-    this.timer = 0;
+    this.rest();
     if (this.log) this.probe();
     else this.start();
   }
@@ -123,23 +178,40 @@ export class Stream {
     if (await this.reach()) this.open();
   }
 
-  /** Whether the server lets us in; if not, that is told. */
+  /** Whether the server lets us in; if not, that is told. A former look may wait for what is dead, and is given up. */
   async reach() {
+    this.probing?.abort();
+    const probing = new AbortController();
+    this.probing = probing;
+    const late = setTimeout(() => probing.abort(), ANSWER_MS);
+    let status = 0;
     try {
-      const response = await fetch("/api/v1/device", { cache: "no-store" });
-      if (response.status !== 401) return true;
-      this.ears.state("refused");
+      const calls = Array.from({ length: CONNECTIONS }, () => fetch("/api/v1/device", { cache: "no-store", signal: probing.signal }));
+      ({ status } = await Promise.any(calls));
     } catch {
-      this.again("the server cannot be reached");
+      // It cannot be reached.
     }
-    return false;
+    clearTimeout(late);
+    probing.abort();
+    if (this.probing !== probing) return false;
+    this.probing = null;
+    if (status === 401) this.tell({ state: "refused" });
+    else if (!status) this.again("the server cannot be reached");
+    return status !== 0 && status !== 401;
+  }
+
+  /** Nothing is under way. */
+  rest() {
+    clearTimeout(this.timer);
+    clearTimeout(this.watch);
+    this.probing?.abort();
+    this.source?.close();
+    [this.timer, this.probing, this.source] = [0, null, null];
   }
 
   close() {
-    clearTimeout(this.timer);
-    clearTimeout(this.watch);
-    this.timer = 0;
-    this.source?.close();
-    this.source = null;
+    this.rest();
+    this.follows = false;
+    this.tabs.leave();
   }
 }

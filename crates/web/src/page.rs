@@ -44,6 +44,7 @@ const ASSETS: &[Asset] = &[
     asset!("/session.js", SCRIPT, "session.js"),
     asset!("/store.js", SCRIPT, "store.js"),
     asset!("/stream.js", SCRIPT, "stream.js"),
+    asset!("/tabs.js", SCRIPT, "tabs.js"),
     asset!("/tasks.js", SCRIPT, "tasks.js"),
     asset!("/terminal.js", SCRIPT, "terminal.js"),
     asset!("/work.js", SCRIPT, "work.js"),

@@ -82,3 +82,8 @@ fn three_browsers_among_two_hundred_clients_show_what_happens() -> Outcome {
 fn a_page_that_is_not_looked_at_tells_what_is_waited_for() -> Outcome {
     play("notices")
 }
+
+#[test]
+fn ten_tabs_of_one_browser_are_live_and_act() -> Outcome {
+    play("tabs")
+}
