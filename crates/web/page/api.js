@@ -36,11 +36,12 @@ async function call(path, options = {}) {
   return document;
 }
 
-/** @param {string} path @param {Record<string, any>} [query] */
-export function get(path, query = {}) {
+/** A connection that died while the machine slept never answers.
+ * @param {string} path @param {Record<string, any>} [query] @param {number} [within] milliseconds */
+export function get(path, query = {}, within = 60000) {
   const pairs = Object.entries(query).filter(([, value]) => value !== undefined);
   const text = new URLSearchParams(pairs.map(([k, v]) => [k, String(v)])).toString();
-  return call(`/api/v1${path}${text ? `?${text}` : ""}`);
+  return call(`/api/v1${path}${text ? `?${text}` : ""}`, { signal: AbortSignal.timeout(within) });
 }
 
 /** @param {string} path @param {Record<string, any>} [body] @param {string} [key] */

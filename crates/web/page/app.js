@@ -32,6 +32,7 @@ const stream = new Stream({
     const told = words[state];
     if ($("link").textContent !== told) $("link").textContent = told;
     document.body.dataset.link = state;
+    store.connected(state === "live");
     if (state === "live") {
       outbox.flush();
       if (!routed) route();

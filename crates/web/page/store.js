@@ -1,7 +1,12 @@
 // @ts-check
 /** What is known of the house: read once, and then session by session as events tell of them. */
 
-import { get } from "./api.js";
+import { Unreached, get } from "./api.js";
+
+/** Before what could not be read is read again; longer each time. */
+const AGAIN_MS = [1000, 2000, 5000, 10000, 30000];
+/** A connection that is dead is not waited for. */
+const READ_MS = 10000;
 
 /** @typedef {Record<string, any>} Session */
 
@@ -36,6 +41,16 @@ export class Store {
     this.stale = new Set();
     this.reading = false;
     this.begun = false;
+    /** Whether the stream is connected. */
+    this.live = false;
+    [this.tries, this.timer] = [0, 0];
+  }
+
+  /** What could not be read is read when the connection is back. @param {boolean} live */
+  connected(live) {
+    if (live && !this.live) this.read();
+    if (!live) clearTimeout(this.timer);
+    this.live = live;
   }
 
   /** Reads everything. From which event on the rest is told. */
@@ -60,31 +75,40 @@ export class Store {
     this.read();
   }
 
-  /** Reads what is stale, one after the other: a flood of events is one look. */
+  /** Reads what is stale, one after the other: a flood of events is one look. What cannot be read stays stale. */
   async read() {
     if (this.reading) return;
     this.reading = true;
-    try {
-      while (this.stale.size) {
-        const [id] = this.stale;
-        this.stale.delete(id);
+    clearTimeout(this.timer);
+    const failed = new Set();
+    while (this.stale.size) {
+      const [id] = this.stale;
+      this.stale.delete(id);
+      try {
         await this.readOne(id);
+      } catch (fault) {
+        failed.add(id);
+        // The others would not be reached either.
+        if (fault instanceof Unreached) break;
       }
-    } catch {
-      // The stream says what is wrong, and everything is read again when it is back.
-    } finally {
-      this.reading = false;
+    }
+    this.reading = false;
+    for (const id of failed) this.stale.add(id);
+    if (!failed.size) this.tries = 0;
+    else if (this.live) {
+      this.timer = setTimeout(() => this.read(), AGAIN_MS[Math.min(this.tries, AGAIN_MS.length - 1)]);
+      this.tries += 1;
     }
   }
 
   /** @param {string} id */
   async readOne(id) {
     if (!id) {
-      this.status = await get("/status");
+      this.status = await get("/status", {}, READ_MS);
       return this.tell({});
     }
     try {
-      const session = await get(`/sessions/${id}`, { glance: true });
+      const session = await get(`/sessions/${id}`, { glance: true }, READ_MS);
       if (session.status === "archived") this.sessions.delete(id);
       else {
         this.changed(this.sessions.get(id), session);

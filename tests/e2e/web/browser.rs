@@ -87,3 +87,8 @@ fn a_page_that_is_not_looked_at_tells_what_is_waited_for() -> Outcome {
 fn ten_tabs_of_one_browser_are_live_and_act() -> Outcome {
     play("tabs")
 }
+
+#[test]
+fn a_session_that_could_not_be_read_is_read_again() -> Outcome {
+    play("stale")
+}
