@@ -15,10 +15,12 @@ const NAMED = /^(Enter|Tab|Escape|Backspace|Arrow(Up|Down|Left|Right)|Home|End|I
 
 /** Before a connection that failed is tried again. */
 const AGAIN_MS = 1500;
+/** Belongs to the letter before it. */
+const MARK = /^[\p{M}\u200d]$/u;
 const ENDED = "Nothing runs here; this is the last screen.";
 
-/** A screen with nothing on it. @returns {{runs: any[], cursor: [number, number] | null, size: {columns: number, rows: number}}} */
-const nothing = () => ({ runs: [], cursor: null, size: { columns: 0, rows: 0 } });
+/** A screen with nothing on it; `letters` stand before its cursor. @returns {{runs: any[], cursor: [number, number] | null, letters: number, size: {columns: number, rows: number}}} */
+const nothing = () => ({ runs: [], cursor: null, letters: 0, size: { columns: 0, rows: 0 } });
 
 export class Terminal {
   /** @param {HTMLElement} place @param {string} session @param {boolean} may whether keys may be typed into it */
@@ -147,6 +149,7 @@ export class Terminal {
     const { present } = this;
     const [before, size] = [present.cursor, present.size];
     [present.cursor, present.size] = [frame.cursor, frame.size];
+    present.letters = frame.letters ?? frame.cursor?.[0] ?? 0;
     present.runs.length = frame.size.rows;
     const changed = new Set();
     for (const [number, runs] of frame.rows) {
@@ -165,7 +168,7 @@ export class Terminal {
   lookBack(screen) {
     this.screen.classList.toggle("of-the-past", Boolean(screen));
     this.shown = screen
-      ? { runs: screen.runs, cursor: null, size: { columns: screen.columns, rows: screen.rows } } : this.present;
+      ? { runs: screen.runs, cursor: null, letters: 0, size: { columns: screen.columns, rows: screen.rows } } : this.present;
     if (!screen && this.ended) this.note.textContent = ENDED;
     this.resize();
     this.rows.forEach((_, number) => this.draw(number));
@@ -194,9 +197,9 @@ export class Terminal {
   draw(number) {
     const row = this.rows[number];
     if (!row) return;
-    const { runs, cursor } = this.shown;
+    const { runs, cursor, letters } = this.shown;
     const here = runs[number] ?? [];
-    const at = cursor && cursor[1] === number ? cursor[0] : -1;
+    const at = cursor && cursor[1] === number ? letters : -1;
     row.replaceChildren(...(at < 0 ? here.map(span) : withCursor(here, at)));
   }
 
@@ -249,24 +252,26 @@ function rgb(colour) {
   return `rgb(${level(Math.floor(index / 36))}, ${level(Math.floor(index / 6) % 6)}, ${level(index % 6)})`;
 }
 
-/** The runs of a row with the cursor at a column. @param {[string, any?][]} runs @param {number} column */
-function withCursor(runs, column) {
+/** The runs of a row with the cursor behind so many letters. @param {[string, any?][]} runs @param {number} before */
+function withCursor(runs, before) {
   const mark = (/** @type {string} */ text) => h("span", { class: "cursor" }, text);
   const nodes = [];
   let at = 0;
   let drawn = false;
   for (const [text, look] of runs) {
     const letters = [...text];
-    if (!drawn && column < at + letters.length) {
-      const here = column - at;
-      nodes.push(span([letters.slice(0, here).join(""), look]), mark(letters[here]),
-        span([letters.slice(here + 1).join(""), look]));
+    if (!drawn && before < at + letters.length) {
+      const here = before - at;
+      let end = here + 1;
+      while (MARK.test(letters[end])) end += 1;
+      nodes.push(span([letters.slice(0, here).join(""), look]), mark(letters.slice(here, end).join("")),
+        span([letters.slice(end).join(""), look]));
       drawn = true;
     } else {
       nodes.push(span([text, look]));
     }
     at += letters.length;
   }
-  if (!drawn) nodes.push(" ".repeat(Math.max(0, column - at)), mark(" "));
+  if (!drawn) nodes.push(" ".repeat(Math.max(0, before - at)), mark(" "));
   return nodes.map((node) => (node instanceof Node ? node : document.createTextNode(node)));
 }

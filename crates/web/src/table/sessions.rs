@@ -68,8 +68,8 @@ pub(super) const ROWS: &[Row] = &[
         ..row(Verb::Get, "", "/sessions/{session}/terminal", Scope::Watch)
             .does(
                 "A WebSocket with the terminal as rows of text: first all of it, then the rows that \
-                 change, as `{offset, size, cursor, rows: [[number, [[text, look?], …]], …]}`. With \
-                 `manage` it takes what is typed: `{\"text\": …}`, `{\"key\": \"Enter\"}`, `{\"ctrl\": \"c\"}` or \
+                 change, as `{offset, size, cursor, letters?, rows: [[number, [[text, look?], …]], …]}`; \
+                 `letters` stand before the cursor where that is not its column. With `manage` it takes what is typed: `{\"text\": …}`, `{\"key\": \"Enter\"}`, `{\"ctrl\": \"c\"}` or \
                  `{\"paste\": …}`",
             )
             .takes(&[may(

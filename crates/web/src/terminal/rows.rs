@@ -25,24 +25,28 @@ impl Rows {
         if self.size != fresh {
             (self.size, self.known) = (fresh, Vec::new());
         }
-        let now = rows(screen);
+        let (column, row) = screen.cursor();
+        let (now, letters) = drawn(screen, (column, row));
         let changed: Vec<Value> = now
             .iter()
             .enumerate()
             .filter(|(at, row)| self.known.get(*at) != Some(row))
             .map(|(at, row)| json!([at, row]))
             .collect();
-        let (column, row) = screen.cursor();
         let cursor = if screen.shows_cursor() { json!([column, row]) } else { Value::Null };
         if changed.is_empty() && cursor == self.cursor {
             return None;
         }
-        let frame = json!({
+        let mut frame = json!({
             "offset": offset,
             "size": {"columns": size.columns, "rows": size.rows},
             "cursor": cursor,
             "rows": changed,
         });
+        // Wide letters fill two columns, and marks none.
+        if letters != usize::from(column) {
+            frame["letters"] = json!(letters);
+        }
         (self.known, self.cursor) = (now, cursor);
         Some(frame.to_string())
     }
@@ -50,14 +54,23 @@ impl Rows {
 
 /// Every row as runs: `[text]`, or `[text, look]`.
 pub(super) fn rows(screen: &Screen) -> Vec<Value> {
+    drawn(screen, screen.cursor()).0
+}
+
+/// Every row as runs, and how many letters stand before a place in its row.
+fn drawn(screen: &Screen, place: (u16, u16)) -> (Vec<Value>, usize) {
     let mut rows: Vec<Row> = Vec::new();
     rows.resize_with(usize::from(screen.size().rows), Row::default);
-    screen.each_cell(|_, row, text, look| {
+    let mut letters = 0;
+    screen.each_cell(|column, row, text, look| {
+        if row == place.1 && column < place.0 {
+            letters += text.chars().count();
+        }
         if let Some(row) = rows.get_mut(usize::from(row)) {
             row.add(text, look);
         }
     });
-    rows.into_iter().map(Row::finish).collect()
+    (rows.into_iter().map(Row::finish).collect(), letters)
 }
 
 #[derive(Default)]
@@ -145,6 +158,20 @@ mod tests {
         assert_eq!(second["cursor"], Value::Null);
         screen.resize(Size { columns: 10, rows: 3 });
         assert_eq!(frame(&mut rows, &screen)["rows"].as_array().unwrap().len(), 3);
+    }
+
+    #[test]
+    fn a_cursor_behind_wide_letters_and_marks_tells_how_many_they_are() {
+        let mut screen = Screen::new(Size { columns: 20, rows: 2 });
+        let mut rows = Rows::default();
+        screen.feed("日本語".as_bytes());
+        let wide = frame(&mut rows, &screen);
+        assert_eq!((&wide["cursor"], &wide["letters"]), (&json!([6, 0]), &json!(3)));
+        screen.feed("\r\ne\u{301}x".as_bytes());
+        let marked = frame(&mut rows, &screen);
+        assert_eq!((&marked["cursor"], &marked["letters"]), (&json!([2, 1]), &json!(3)));
+        screen.feed(b"\r\nplain");
+        assert_eq!(frame(&mut rows, &screen)["letters"], Value::Null);
     }
 
     #[test]
