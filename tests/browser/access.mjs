@@ -50,6 +50,9 @@ await story(async ({ house, desk }) => {
     await go(`#/s/${ids.shell}`);
     await shows(page, ".screen .line", "green");
     await look(`${size}: terminal`);
+    await page.click("#type-here");
+    await look(`${size}: terminal, typed into`);
+    await page.click("#type-here");
     await go(`#/s/${ids.asks}`);
     await shows(page, ".entry", "Ready");
     await look(`${size}: conversation`);

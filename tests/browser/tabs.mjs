@@ -113,6 +113,17 @@ await story(async ({ house, desk }) => {
     check(numbers.length > 20, "events were told");
   }
 
+  // A browser that has no locks: each tab has a stream of its own.
+  const bare = await desk.page();
+  await bare.context().addInitScript(() => Object.defineProperty(Navigator.prototype, "locks", { value: undefined }));
+  await bare.goto(await house.link("bare"));
+  await live(bare);
+  const second = await bare.context().newPage();
+  desk.watch(second);
+  await second.goto(address);
+  await house.headless("last");
+  for (const tab of [bare, second]) await shows(tab, "#list .row", "last");
+
   // The device is forgotten: no tab goes on.
   await house.glis("web", "revoke", "desk");
   for (const tab of tabs) await shows(tab, "#main", "This device is not known here");

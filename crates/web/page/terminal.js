@@ -4,6 +4,7 @@
 
 import { h } from "./dom.js";
 import { Past } from "./past.js";
+import { SILENCE_MS, onWake } from "./stream.js";
 
 /** Keys that a phone has not, and how they are told to a screen reader. */
 const BAR = [
@@ -15,8 +16,15 @@ const NAMED = /^(Enter|Tab|Escape|Backspace|Arrow(Up|Down|Left|Right)|Home|End|I
 
 /** Before a connection that failed is tried again. */
 const AGAIN_MS = 1500;
+/** What is typed is answered within a second, also where it prints nothing. */
+const ANSWER_MS = 5000;
+/** Stands in the field: a phone tells of a deletion only where there is something to delete. */
+const REST = " ";
 /** Belongs to the letter before it. */
 const MARK = /^[\p{M}\u200d]$/u;
+const AWAY = "The terminal is not connected; it is tried again.";
+const UNSENT = "The terminal is not connected; what is typed is not sent.";
+const MISSED = "The terminal was not connected; what was typed last may not have arrived.";
 const ENDED = "Nothing runs here; this is the last screen.";
 
 /** A screen with nothing on it; `letters` stand before its cursor. @returns {{runs: any[], cursor: [number, number] | null, letters: number, size: {columns: number, rows: number}}} */
@@ -31,7 +39,14 @@ export class Terminal {
     this.screen = h("div", { class: "screen", role: "group", tabindex: "0", "aria-label": "Terminal",
       onkeydown: (/** @type {KeyboardEvent} */ event) => this.press(event),
       onpaste: (/** @type {ClipboardEvent} */ event) => this.paste(event),
-      onblur: () => this.toggle(false) });
+      onclick: () => { if (this.types && getSelection()?.isCollapsed) this.field.focus(); },
+      onfocusout: (/** @type {any} */ event) => { if (!this.screen.contains(event.relatedTarget)) this.toggle(false); } });
+    // A keyboard on glass, dictation and input methods write into a field and nowhere else.
+    this.field = /** @type {HTMLTextAreaElement} */ (h("textarea", { class: "typed", rows: "1", tabindex: "-1", value: REST,
+      "aria-label": "Keys for the terminal", autocapitalize: "off", autocomplete: "off", autocorrect: "off", spellcheck: "false",
+      inputmode: "text", oninput: (/** @type {InputEvent} */ event) => { if (!event.isComposing) this.written(); },
+      oncompositionend: () => this.written(), onfocus: () => this.field.setSelectionRange(REST.length, REST.length) }));
+    this.screen.append(this.field);
     this.note = h("p", { class: "faint", role: "status" });
     this.scroll = h("div", { class: "scroll" }, this.screen);
     this.past = new Past(session, (screen) => this.lookBack(screen));
@@ -44,6 +59,13 @@ export class Terminal {
     /** The offset of the present. */
     this.offset = 0;
     this.closed = false;
+    [this.watch, this.heard] = [0, 0];
+    /** Whether something was typed since the server was heard, and whether such was given up. */
+    [this.unsure, this.missed] = [false, false];
+    this.gone = new AbortController();
+    onWake(() => {
+      if (!this.ended && Date.now() - this.heard > SILENCE_MS / 2) this.open();
+    }, this.gone.signal);
     /** Whether the cursor is kept in sight: until a person looks elsewhere. */
     this.follows = true;
     const { scroll } = this;
@@ -60,7 +82,7 @@ export class Terminal {
   bar() {
     this.switch = h("button", { type: "button", id: "type-here", class: "small", "aria-pressed": "false",
       onpointerdown: (/** @type {Event} */ event) => event.preventDefault(),
-      onclick: () => { this.toggle(!this.types); if (this.types) this.screen.focus(); } }, "Type into the terminal");
+      onclick: () => { this.toggle(!this.types); if (this.types) this.field.focus(); } }, "Type into the terminal");
     // A press that took the focus away would end the typing.
     const keep = (/** @type {Event} */ event) => event.preventDefault();
     return h("div", { class: "keys", role: "toolbar", "aria-label": "Keys for the terminal" }, this.switch,
@@ -75,12 +97,36 @@ export class Terminal {
     this.types = on;
     this.switch.setAttribute("aria-pressed", String(on));
     this.screen.classList.toggle("types", on);
-    this.note.textContent = on ? "Every key goes to the terminal. Ctrl+] gives the keyboard back." : "";
+    if (!on) this.field.blur();
+    this.settle();
+  }
+
+  /** Says what keys do here. */
+  settle() {
+    const hint = matchMedia("(pointer: coarse)").matches ? "What you type goes to the terminal. Tap the same button again to end that."
+      : "Every key goes to the terminal. Ctrl+] gives the keyboard back.";
+    const open = this.socket?.readyState === WebSocket.OPEN;
+    this.note.textContent = this.ended ? ENDED : !open ? AWAY : this.types ? hint : "";
+  }
+
+  /** The field was written into, or what stood there was deleted. */
+  written() {
+    const { value } = this.field;
+    if (value === REST) return;
+    this.field.value = REST;
+    if (!this.types) return;
+    if (!value) return this.say({ key: "Backspace" });
+    const text = value.startsWith(REST) ? value.slice(REST.length) : value;
+    text.split("\n").forEach((line, at) => {
+      if (at) this.say({ key: "Enter" });
+      if (line) this.say({ text: line });
+    });
   }
 
   /** @param {KeyboardEvent} event */
   press(event) {
-    if (!this.types || event.isComposing) return;
+    // What an input method composes comes as a whole.
+    if (!this.types || event.isComposing || event.keyCode === 229) return;
     if (event.ctrlKey && event.key === "]") {
       event.preventDefault();
       this.toggle(false);
@@ -109,27 +155,75 @@ export class Terminal {
       this.note.textContent = "This is the present again; the key was not sent.";
       return;
     }
-    if (this.socket?.readyState === WebSocket.OPEN && !this.ended) this.socket.send(JSON.stringify(said));
-    else this.note.textContent = "Nothing takes keys here right now; what was typed was not sent.";
+    if (this.ended) this.note.textContent = "Nothing takes keys here right now; what was typed was not sent.";
+    else if (this.socket?.readyState !== WebSocket.OPEN) this.note.textContent = UNSENT;
+    else {
+      this.socket.send(JSON.stringify(said));
+      if (!this.unsure) this.expect(ANSWER_MS);
+      this.unsure = true;
+    }
   }
 
   open() {
+    this.drop();
     const scheme = location.protocol === "https:" ? "wss" : "ws";
     // What is shown already is not told again.
     const has = this.present.size.rows ? `?offset=${this.offset}` : "";
-    this.socket = new WebSocket(`${scheme}://${location.host}/api/v1/sessions/${this.session}/terminal${has}`);
+    const socket = new WebSocket(`${scheme}://${location.host}/api/v1/sessions/${this.session}/terminal${has}`);
+    [this.socket, this.heard] = [socket, Date.now()];
+    this.expect(ANSWER_MS);
     // There may be nothing new to tell.
-    this.socket.onopen = () => { if (!this.types) this.note.textContent = ""; };
-    this.socket.onmessage = (told) => this.take(JSON.parse(told.data));
-    this.socket.onclose = () => {
-      if (this.closed || this.ended) return;
-      this.note.textContent = "The terminal is not connected; it is tried again.";
-      setTimeout(() => !this.closed && this.open(), AGAIN_MS);
+    socket.onopen = () => {
+      this.hear();
+      this.settle();
+      if (this.missed) this.note.textContent = MISSED;
+      this.missed = false;
     };
+    socket.onmessage = (told) => {
+      this.hear();
+      this.take(JSON.parse(told.data));
+    };
+    socket.onclose = () => {
+      if (this.ended) return this.drop();
+      this.lose();
+      this.watch = setTimeout(() => this.open(), AGAIN_MS);
+    };
+  }
+
+  /** Something came: the connection lives, and what was typed has arrived. */
+  hear() {
+    [this.unsure, this.heard] = [false, Date.now()];
+    this.expect(SILENCE_MS);
+  }
+
+  /** A connection may die without a word. @param {number} within */
+  expect(within) {
+    clearTimeout(this.watch);
+    this.watch = setTimeout(() => {
+      this.lose();
+      this.open();
+    }, within);
+  }
+
+  lose() {
+    this.drop();
+    this.settle();
+  }
+
+  /** A socket that is dead says so much later, if ever. */
+  drop() {
+    clearTimeout(this.watch);
+    this.missed ||= this.unsure;
+    this.unsure = false;
+    if (!this.socket) return;
+    this.socket.onopen = this.socket.onmessage = this.socket.onclose = null;
+    this.socket.close();
+    this.socket = null;
   }
 
   /** @param {any} frame */
   take(frame) {
+    if (frame.beat) return;
     if (frame.refused) {
       this.note.textContent = frame.refused;
       return;
@@ -157,7 +251,8 @@ export class Terminal {
       changed.add(number);
     }
     if (this.past.shown) return;
-    if (!this.types) this.note.textContent = "";
+    if (!this.types && this.note.textContent !== MISSED) this.note.textContent = "";
+    if (frame.cursor) this.field.style.setProperty("top", `${(100 * frame.cursor[1]) / frame.size.rows}%`);
     if (size.columns !== frame.size.columns || size.rows !== frame.size.rows) this.resize();
     for (const cursor of [before, present.cursor]) if (cursor) changed.add(cursor[1]);
     for (const number of changed) this.draw(number);
@@ -212,7 +307,8 @@ export class Terminal {
 
   close() {
     this.closed = true;
-    this.socket?.close();
+    this.gone.abort();
+    this.drop();
   }
 }
 

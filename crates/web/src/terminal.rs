@@ -30,6 +30,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
+use tokio::time::sleep_until;
 
 /// Thirty pictures a second are enough for text; at a few more a busy machine keeps them.
 const FRAME: Duration = Duration::from_millis(30);
@@ -47,6 +48,10 @@ const SAID_BYTES_MAX: usize = 64 * 1024;
 /// What waits to be written for one page: more than a frame of any terminal, in which every letter has a look
 /// of its own. Without it the answers to pings would be kept for a page that asks and never reads.
 const TOLD_BYTES_MAX: usize = 8 * 1024 * 1024;
+/// A page that hears nothing for some of these knows that its connection is dead.
+const BEAT: Duration = Duration::from_secs(15);
+/// What is typed may print nothing, and a page is to know all the same that it has arrived.
+const TYPED_BEAT: Duration = Duration::from_secs(1);
 /// What a page has typed and its holder has not taken. More than this means that nothing is taken at all.
 const TYPED_MAX: usize = 256;
 
@@ -104,10 +109,12 @@ async fn show(shared: Arc<Shared>, caller: Caller, given: Given, mut socket: Web
     }
     let gone = shared.devices.until_gone(&caller.id, caller.scope);
     tokio::pin!(gone);
+    let mut beat = Instant::now() + BEAT;
     loop {
         tokio::select! {
             frame = frames.recv() => {
                 let Some(frame) = frame else { break };
+                beat = Instant::now() + BEAT;
                 // There is room for another.
                 rustix::io::write(&*wake, &1_u64.to_ne_bytes()).ok();
                 if socket.send(Message::Text(frame.into())).await.is_err() {
@@ -122,10 +129,17 @@ async fn show(shared: Arc<Shared>, caller: Caller, given: Given, mut socket: Web
                         drop(socket.send(Message::Text(told.into())).await);
                         break;
                     }
+                    beat = beat.min(Instant::now() + TYPED_BEAT);
                     rustix::io::write(&*wake, &1_u64.to_ne_bytes()).ok();
                 }
                 Some(Ok(_)) => {}
             },
+            () = sleep_until(beat.into()) => {
+                beat = Instant::now() + BEAT;
+                if socket.send(Message::Text(r#"{"beat":true}"#.into())).await.is_err() {
+                    break;
+                }
+            }
             () = &mut gone => break,
         }
     }

@@ -89,6 +89,16 @@ fn ten_tabs_of_one_browser_are_live_and_act() -> Outcome {
 }
 
 #[test]
+fn connections_that_die_without_a_word_are_noticed_and_made_again() -> Outcome {
+    play("silence")
+}
+
+#[test]
 fn a_session_that_could_not_be_read_is_read_again() -> Outcome {
     play("stale")
+}
+
+#[test]
+fn wide_letters_and_a_phones_keyboard_are_where_they_belong() -> Outcome {
+    play("wide")
 }

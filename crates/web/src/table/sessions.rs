@@ -69,7 +69,9 @@ pub(super) const ROWS: &[Row] = &[
             .does(
                 "A WebSocket with the terminal as rows of text: first all of it, then the rows that \
                  change, as `{offset, size, cursor, letters?, rows: [[number, [[text, look?], …]], …]}`; \
-                 `letters` stand before the cursor where that is not its column. With `manage` it takes what is typed: `{\"text\": …}`, `{\"key\": \"Enter\"}`, `{\"ctrl\": \"c\"}` or \
+                 `letters` stand before the cursor where that is not its column. `{\"beat\": true}` comes \
+                 after 15 seconds without any, and within a second after what is typed. With `manage` it \
+                 takes what is typed: `{\"text\": …}`, `{\"key\": \"Enter\"}`, `{\"ctrl\": \"c\"}` or \
                  `{\"paste\": …}`",
             )
             .takes(&[may(
