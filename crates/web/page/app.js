@@ -37,7 +37,7 @@ const stream = new Stream({
       outbox.flush();
       if (!routed) route();
     }
-    if (state === "refused") welcome();
+    if (state === "refused") welcome(refusal);
   },
 });
 
@@ -55,18 +55,19 @@ function welcome(why) {
     h("p", null, "On the machine where glis runs, type ", h("code", null, "glis web pair --name phone"), " and open the link, or scan its code."));
 }
 
+/** Why the code of a link was not taken. */
+let refusal = "";
+
 /** Brings the code of a link, and takes it out of the address. */
 async function start() {
   const code = /^#pair=([0-9a-z]+)$/.exec(location.hash)?.[1];
   if (code) {
     history.replaceState(null, "", "/#/");
-    try {
-      await pair(code);
-    } catch (fault) {
-      return welcome(/** @type {Error} */ (fault).message);
-    }
+    // Who opens an old link may be paired already: the cookie tells, and only who has none is told of the code.
+    refusal = await pair(code).then(() => "", (fault) => fault.message);
   }
   await stream.start();
+  refusal = "";
   route();
 }
 

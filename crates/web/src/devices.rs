@@ -21,6 +21,8 @@ const WRONG_MAX: u32 = 5;
 const SILENCE_SECS: i64 = 15 * 60;
 /// More codes than this at once are a script's mistake; the oldest goes.
 const CODES_MAX: usize = 16;
+/// A link stays in a history or a chat for long: so many that were used or became too old are still known as such.
+const SPENT_MAX: usize = 64;
 /// Longer names would not fit where they are shown.
 const NAME_CHARS_MAX: usize = 64;
 
@@ -35,6 +37,9 @@ pub(crate) struct Book {
     /// Codes that no device has used yet.
     #[serde(default)]
     codes: Vec<Code>,
+    /// The hashes of codes that were good once, the latest last.
+    #[serde(default)]
+    spent: Vec<String>,
     /// Wrong codes since the last right one.
     #[serde(default)]
     wrong: u32,
@@ -83,9 +88,12 @@ pub(crate) enum Refused {
     /// Names are shown in one line.
     #[error("a name has 1 to {NAME_CHARS_MAX} characters, none of them a control character")]
     BadName,
-    /// This code was never given out, was used, or is too old.
-    #[error("this code is not valid: it was used, is too old, or was mistyped")]
+    /// This code was never given out, or so long ago that it is forgotten.
+    #[error("this code is not valid: it is too old, or was mistyped")]
     WrongCode,
+    /// It was given out, and is no good any more. Who has it knows no secret.
+    #[error("this link was used already, or is more than {} minutes old: each link pairs one device", CODE_SECS / 60)]
+    SpentCode,
     /// Too many wrong codes.
     #[error("too many wrong codes: none is taken for {0} minutes")]
     Silence(i64),
@@ -104,9 +112,10 @@ impl Book {
     /// Makes a code that one device can be paired with, once.
     pub(crate) fn offer(&mut self, now: i64, name: &str, scope: Scope) -> Result<String, Refused> {
         self.check_name(name)?;
-        self.codes.retain(|code| code.until > now);
+        self.drop_old(now);
         if self.codes.len() >= CODES_MAX {
-            self.codes.remove(0);
+            let oldest = self.codes.remove(0);
+            self.spend(oldest.hash);
         }
         // Half of it cannot be guessed either, and its QR code is easier to read.
         let code: String = secret::fresh()?.chars().take(CODE_CHARS).collect();
@@ -120,7 +129,11 @@ impl Book {
         if now < self.silent_until {
             return Err(Refused::Silence((self.silent_until - now + 59) / 60));
         }
-        self.codes.retain(|code| code.until > now);
+        self.drop_old(now);
+        // Opening an old link again is no guess: it does not count, and shuts nobody out.
+        if self.spent.iter().any(|known| secret::is_hash_of(known, code)) {
+            return Err(Refused::SpentCode);
+        }
         let found = self.codes.iter().position(|known| secret::is_hash_of(&known.hash, code));
         let Some(found) = found else {
             self.wrong += 1;
@@ -129,10 +142,27 @@ impl Book {
             }
             return Err(Refused::WrongCode);
         };
-        let Code { name, scope, .. } = self.codes.remove(found);
+        let Code { name, scope, hash, .. } = self.codes.remove(found);
+        self.spend(hash);
         self.wrong = 0;
         let name = self.free_name(name);
         self.add(now, Kind::Device, name, scope)
+    }
+
+    /// Codes that are too old are no good any more.
+    fn drop_old(&mut self, now: i64) {
+        let (good, old): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.codes).into_iter().partition(|code| code.until > now);
+        self.codes = good;
+        for code in old {
+            self.spend(code.hash);
+        }
+    }
+
+    fn spend(&mut self, hash: String) {
+        self.spent.push(hash);
+        let over = self.spent.len().saturating_sub(SPENT_MAX);
+        self.spent.drain(..over);
     }
 
     /// Makes a token for a script.
@@ -222,14 +252,30 @@ mod tests {
         assert_eq!((device.name.as_str(), device.scope), ("phone", Scope::Send));
         assert_eq!(book.owner(Kind::Device, &secret), Some(&device));
         assert_eq!(book.owner(Kind::Token, &secret), None);
-        assert_eq!(book.redeem(NOON + 2, &code), Err(Refused::WrongCode));
+        assert_eq!(book.redeem(NOON + 2, &code), Err(Refused::SpentCode));
+    }
+
+    #[test]
+    fn a_link_that_was_used_is_no_wrong_code() {
+        let mut book = Book::default();
+        let code = book.offer(NOON, "phone", Scope::Send).unwrap();
+        book.redeem(NOON, &code).unwrap();
+        for _ in 0..WRONG_MAX * 2 {
+            assert_eq!(book.redeem(NOON, &code), Err(Refused::SpentCode));
+        }
+        for number in 0..SPENT_MAX {
+            let other = book.offer(NOON, &format!("tablet {number}"), Scope::Send).unwrap();
+            book.redeem(NOON, &other).unwrap();
+        }
+        assert_eq!(book.spent.len(), SPENT_MAX);
+        assert_eq!(book.redeem(NOON, &code), Err(Refused::WrongCode));
     }
 
     #[test]
     fn a_code_is_good_for_ten_minutes() {
         let mut book = Book::default();
         let code = book.offer(NOON, "phone", Scope::Watch).unwrap();
-        assert_eq!(book.clone().redeem(NOON + CODE_SECS, &code), Err(Refused::WrongCode));
+        assert_eq!(book.clone().redeem(NOON + CODE_SECS, &code), Err(Refused::SpentCode));
         assert!(book.redeem(NOON + CODE_SECS - 1, &code).is_ok());
     }
 

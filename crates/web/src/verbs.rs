@@ -147,6 +147,9 @@ pub(crate) fn told(fault: &StoreFault) -> Told {
         StoreFault::Refused(Refused::NameTaken(_)) => {
             (4, "refused", "choose another name, or `glis web revoke` that one")
         }
+        StoreFault::Refused(Refused::SpentCode) => {
+            (4, "used_code", "`glis web pair` makes another")
+        }
         StoreFault::Refused(Refused::WrongCode) => {
             (4, "wrong_code", "`glis web pair` makes another")
         }

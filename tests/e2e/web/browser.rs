@@ -102,3 +102,8 @@ fn a_session_that_could_not_be_read_is_read_again() -> Outcome {
 fn wide_letters_and_a_phones_keyboard_are_where_they_belong() -> Outcome {
     play("wide")
 }
+
+#[test]
+fn a_link_that_was_used_shuts_nobody_out() -> Outcome {
+    play("links")
+}
