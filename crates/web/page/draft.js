@@ -4,9 +4,8 @@
 import { get } from "./api.js";
 import { state } from "./list.js";
 import { h } from "./dom.js";
-import { keep, kept } from "./kept.js";
+import { PLAN, keep, kept } from "./kept.js";
 
-const PLACE = "glis.drafts";
 /** What an agent is told that is to change its draft, behind what is to be different. */
 const AGAIN = "\n\nAnswer with the whole plan again, as one code block marked `toml`.";
 /** It has said what it has to say. */
@@ -19,7 +18,7 @@ export class Draft {
   constructor(store, repo, act) {
     [this.store, this.repo, this.act] = [store, repo, act];
     /** The session that drafts it, by its id; a reload does not lose it. @type {string} */
-    this.session = kept(PLACE, {})[repo] ?? "";
+    this.session = kept(PLAN + repo, "");
     /** What it has drafted, as it is drawn. @type {any} */
     this.found = null;
     this.why = "";
@@ -27,10 +26,7 @@ export class Draft {
 
   /** @param {string} session */
   remember(session) {
-    const all = kept(PLACE, {});
-    if (session) all[this.repo] = session;
-    else delete all[this.repo];
-    keep(PLACE, all);
+    keep(PLAN + this.repo, session);
     [this.session, this.found, this.why] = [session, null, ""];
   }
 

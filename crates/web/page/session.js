@@ -12,6 +12,9 @@ import { Terminal } from "./terminal.js";
 /** The views of a session. A task of a plan has its runs as well. @param {import("./store.js").Session} session */
 const tabsOf = (session) => ["terminal", "conversation", "changes", "snapshots", ...(session.task ? ["runs"] : [])];
 
+/** So much of a message on its way is shown: who wrote more knows the rest. */
+const LETTER_CHARS_MAX = 300;
+
 /** What came of a message, in a word. */
 const STATES = {
   sending: "sending", stored: "stored", delivered: "delivered", unknown: "unknown: ask the session before you repeat it",
@@ -179,7 +182,7 @@ export class SessionView {
   makeComposer() {
     const field = /** @type {HTMLTextAreaElement} */ (h("textarea", {
       id: "message", rows: "2", placeholder: "Write a message", "aria-label": "Message",
-      value: this.outbox.drafts[this.id] ?? "",
+      value: this.outbox.drafted(this.id),
       oninput: () => this.outbox.draft(this.id, field.value),
       onkeydown: (/** @type {KeyboardEvent} */ event) => {
         if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) send();
@@ -198,13 +201,16 @@ export class SessionView {
   }
 
   drawLetters() {
-    redraw(this.letters, ...this.outbox.of(this.id).map((letter) => h("p", { id: `letter-${letter.key}`, class: `letter is-${letter.state}` },
-      h("span", { class: "text" }, letter.text), " ",
-      h("span", { class: "faint" }, STATES[letter.state], letter.why ? `: ${letter.why}` : ""),
-      (letter.state === "refused" || letter.state === "unknown") && h("button", {
-        type: "button", class: "small", onclick: () => this.outbox.retry(letter.key) }, "Send again"),
-      (letter.state === "refused" || letter.state === "unknown") && h("button", {
-        type: "button", class: "small", onclick: () => this.outbox.forget(letter.key) }, "Discard"))));
+    redraw(this.letters, ...this.outbox.of(this.id).map((letter) => {
+      const { key, state: how, text, why } = letter;
+      const button = (/** @type {string} */ name, /** @type {() => void} */ act) =>
+        h("button", { type: "button", class: "small", onclick: act }, name);
+      return h("p", { id: `letter-${key}`, class: `letter is-${how}` },
+        h("span", { class: "text" }, text.length > LETTER_CHARS_MAX ? `${text.slice(0, LETTER_CHARS_MAX)}\u2026` : text), " ",
+        h("span", { class: "faint" }, why && how === "sending" ? "still sending" : STATES[how], why ? `: ${why}` : ""), " ",
+        why && button("Send again", () => this.outbox.retry(key)), " ",
+        why && button("Discard", () => this.outbox.forget(key)));
+    }));
   }
 
   /** @param {string} tab */

@@ -107,3 +107,8 @@ fn wide_letters_and_a_phones_keyboard_are_where_they_belong() -> Outcome {
 fn a_link_that_was_used_shuts_nobody_out() -> Outcome {
     play("links")
 }
+
+#[test]
+fn letters_arrive_in_order_once_and_from_whichever_tab_lives() -> Outcome {
+    play("letters")
+}
