@@ -2,7 +2,7 @@
 /** Every open question of every session, in one place. An answer names the request that was shown. */
 
 import { post } from "./api.js";
-import { complain, h, redraw } from "./dom.js";
+import { complain, h, inSight, redraw } from "./dom.js";
 
 /** Answers that are on their way: a second press sends no second one. @type {Set<string>} */
 const underWay = new Set();
@@ -45,7 +45,7 @@ export function askCard(store, session, ask, drawn) {
     h("button", {
       type: "button", id: `${at}-${index}`, class: choice === "allow" ? "filled" : "outline", disabled,
       onclick: say({ answer: choice }),
-    }, LABELS[choice] ?? choice));
+    }, LABELS[choice] ?? inSight(choice)));
   if (choices.includes("allow") && ask.kind === "approval") {
     buttons.push(h("button", {
       type: "button", id: `${at}-all`, class: "outline", disabled,
@@ -58,7 +58,7 @@ export function askCard(store, session, ask, drawn) {
     "section",
     { class: "card asks", id: at, "aria-label": `${session.name} asks` },
     h("header", null, h("h3", null, h("a", { href: `#/s/${session.id}` }, session.name)), ` ${KINDS[ask.kind] ?? ask.kind}`),
-    h("p", { class: "pre words" }, ask.text),
+    h("p", { class: "pre words" }, inSight(ask.text)),
     onlyThere ? h("p", { class: "faint" }, `Only its own terminal takes the answer: glis attach ${session.name}`) : null,
     free ? field : null,
     onlyThere ? null : h(

@@ -74,14 +74,38 @@ export function changes(session, diff, send, again) {
     h("button", { type: "button", id: "send-comments", class: "outline", onclick: submit }, "Send comments as one message")];
 }
 
+/** A path as it is, where git has quoted it: its bytes beyond ASCII are written as numbers. @param {string} path */
+function unquoted(path) {
+  // Behind a name with a blank git puts a tab, in place of the quotation marks that it has not.
+  if (!/^".*"$/.test(path)) return path.replace(/\t$/, "");
+  const named = { a: 7, b: 8, t: 9, n: 10, v: 11, f: 12, r: 13 };
+  const bytes = [];
+  for (const [all, code] of path.slice(1, -1).matchAll(/\\([0-7]{3}|.)|[^\\]/gu)) {
+    if (!code) bytes.push(...new TextEncoder().encode(all));
+    else bytes.push(code.length === 3 ? parseInt(code, 8) : named[code] ?? code.charCodeAt(0));
+  }
+  return new TextDecoder().decode(new Uint8Array(bytes));
+}
+
+/** The name of a file of a patch; one that is deleted has no other name than its old one. @param {string[]} head */
+function nameOf(head) {
+  const after = (/** @type {string} */ sign) => head.find((line) => line.startsWith(sign) && !line.endsWith("/dev/null"))?.slice(sign.length);
+  const sided = after("+++ ") ?? after("--- ");
+  if (sided) return unquoted(sided).slice(2);
+  const moved = after("rename to ") ?? after("copy to ");
+  if (moved) return unquoted(moved);
+  // What has no lines, such as an empty file or a picture, is named only here: twice, with a blank between.
+  const both = head[0].slice("diff --git ".length);
+  return unquoted(both.slice((both.length + 1) / 2)).slice(2);
+}
+
 /** One file of a patch. @param {string} patch @param {boolean} open @param {Comments} comments */
 function fileOf(patch, open, comments) {
   const lines = patch.replace(/\n$/, "").split("\n");
   const first = lines.findIndex((line) => line.startsWith("@@"));
-  // What git says before the first line that differs; a file that is deleted has no other name than its old one.
+  // What git says before the first line that differs.
   const head = lines.slice(0, first < 0 ? lines.length : first);
-  const named = (/** @type {string} */ sign) => head.find((line) => line.startsWith(sign) && !line.endsWith("/dev/null"))?.slice(6);
-  const name = named("+++ ") ?? named("--- ") ?? lines[0];
+  const name = nameOf(head);
   const shown = (first < 0 ? head.slice(1) : lines.slice(first)).slice(0, DIFF_LINES_MAX);
   const body = h("div", { class: "diff" }, ...shown.map((line) => diffLine(name, line, comments)));
   const cut = lines.length > DIFF_LINES_MAX ? h("p", { class: "faint" }, `${lines.length - DIFF_LINES_MAX} lines more`) : null;

@@ -6,6 +6,17 @@ import { Refused } from "./api.js";
 /** Elements that listen: what they do when they are pressed is not to be seen in them. @type {WeakSet<Element>} */
 const alive = new WeakSet();
 
+/** @param {string} letter as Rust and the command line write it out */
+const written = (letter) => `\\u{${letter.codePointAt(0)?.toString(16)}}`;
+
+/** A text with everything in it that is not seen written out: for what a person is asked to allow. @param {string} text */
+export const inSight = (text) => String(text ?? "").replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]/gu,
+  (letter) => ("\n\t".includes(letter) ? letter : written(letter)));
+
+/** A text whose letters do not turn those around them, nor are commands for anybody; that is so for all that is shown.
+ * @param {string} text */
+const straight = (text) => text.replace(/[\0-\x08\v\f\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g, written);
+
 /**
  * @param {string} tag
  * @param {Record<string, any> | null} [props] attributes; `on…` are listeners, `class` the class
@@ -19,14 +30,23 @@ export function h(tag, props, ...children) {
     if (value === null || value === undefined || value === false) continue;
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
     else if (name === "value") /** @type {any} */ (element).value = value;
-    else element.setAttribute(name, value === true ? "" : String(value));
+    else element.setAttribute(name, value === true ? "" : name === "aria-label" ? straight(String(value)) : String(value));
   }
   for (const child of children) {
     if (child === null || child === undefined || child === false) continue;
-    element.append(child instanceof Node ? child : document.createTextNode(String(child)));
+    element.append(child instanceof Node ? child : document.createTextNode(straight(String(child))));
   }
   return element;
 }
+
+/** The head of a view, with the way back that a narrow window needs. @param {string} text */
+export const headline = (text) => h("div", { class: "head" }, wayBack(), h("h2", { class: "title" }, text));
+
+export const wayBack = () => h("a", { href: "#/", class: "back", "aria-label": "All sessions" }, icon("back"));
+
+/** Says why something cannot be pressed here. @param {import("./store.js").Store} store @param {"send" | "answer" | "manage"} scope */
+export const whyNot = (store, scope) => !store.may(scope) && h("p", { class: "faint" },
+  `This device may only ${store.device.scope}. To do more here, pair it again on the machine: `, h("code", null, `glis web pair --name NAME --scope ${scope}`));
 
 const PATHS = {
   pause: "M5 3h3v10H5zM10 3h3v10h-3z",
@@ -133,8 +153,8 @@ export function toast(text, more = {}) {
 }
 
 /** Says what could not be done, and what to do about it.
- * @param {string} lead @param {unknown} fault @param {{label: string, run: () => void}} [action] */
-export function complain(lead, fault, action) {
+ * @param {string} lead @param {unknown} fault @param {{label: string, run: () => void}} [action] @param {string} [advice] in place of the server's */
+export function complain(lead, fault, action, advice) {
   const { message } = /** @type {Error} */ (fault);
-  toast(`${lead}: ${message}`, { hint: fault instanceof Refused ? fault.hint : null, action });
+  toast(`${lead}: ${message}`, { hint: advice ?? (fault instanceof Refused ? fault.hint : null), action });
 }

@@ -1,7 +1,7 @@
 // @ts-check
 /** The list of sessions, who needs a person first. */
 
-import { ago, h, icon, redraw } from "./dom.js";
+import { ago, h, icon, inSight, redraw } from "./dom.js";
 import { counts } from "./work.js";
 
 /** A mark for each state, so that colour is never the only sign. */
@@ -49,7 +49,7 @@ function row(session, current) {
       h("span", { class: "name" }, session.name),
       h("span", { class: "when faint" }, ago(session.last_active_at)),
       h("span", { class: "what faint" }, h("span", { class: "state" }, details(session)), ` \u00b7 ${place(session)}`),
-      ask ? h("span", { class: "asks" }, ask.text) : null,
+      ask ? h("span", { class: "asks" }, inSight(ask.text)) : null,
     ),
   );
 }

@@ -1,6 +1,8 @@
 // @ts-check
 /** Tells of what a person waits for while the page is open and not looked at. */
 
+import { inSight } from "./dom.js";
+
 /** @typedef {Record<string, any>} Session */
 
 /** What is told of a session that was like `former` and is like `session` now: title, text, and where a click
@@ -25,7 +27,7 @@ export function notify(former, session) {
   if (!("Notification" in window) || Notification.permission !== "granted" || document.visibilityState === "visible") return;
   for (const [title, body, place] of news(former, session)) {
     try {
-      const shown = new Notification(title, { body, tag: `${session.id} ${title} ${body}` });
+      const shown = new Notification(inSight(title), { body: inSight(body), tag: `${session.id} ${title} ${body}` });
       shown.onclick = () => {
         window.focus();
         location.hash = place;

@@ -2,7 +2,7 @@
 /** Plans: the tasks of a repository, how far each is, and having them worked on. */
 
 import { get, post } from "./api.js";
-import { complain, fill, h, icon, redraw } from "./dom.js";
+import { complain, fill, h, icon, inSight, redraw } from "./dom.js";
 import { Draft } from "./draft.js";
 import { adder, editor } from "./tasks.js";
 
@@ -108,7 +108,7 @@ export class PlansView {
       h("div", { class: "grow" },
         h("p", null, run?.session ? h("a", { href: `#/s/${run.session}` }, task.id) : h("b", null, task.id), task.title ? ` ${task.title}` : ""),
         h("p", { class: "faint" }, told.filter(Boolean).join(" \u00b7 ")),
-        run?.asks && h("p", { class: "pre" }, run.asks),
+        run?.asks && h("p", { class: "pre" }, inSight(run.asks)),
         run?.doubt && h("p", { class: "pre bad" }, run.doubt),
         this.editing?.id === task.id && editor(this.editing,
           (body) => this.act("/plan/edit", { ...body, repo: this.repo }, "Failed to change"),

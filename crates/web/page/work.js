@@ -1,7 +1,7 @@
 // @ts-check
 /** What a session works on: the iterations of a loop, the runs of a plan's task. */
 
-import { ago, h } from "./dom.js";
+import { ago, h, inSight } from "./dom.js";
 
 /** How far its tasks are, where it has a list of them. @param {import("./store.js").Session} session */
 export function counts(session) {
@@ -42,7 +42,7 @@ export function runs(list) {
     return h("article", { class: "entry" },
       h("header", { class: "faint" }, `${run.state} \u00b7 ${ago(run.updated_at)} \u00b7 ${run.run_id}`),
       run.session ? h("p", null, h("a", { href: `#/s/${run.session}` }, run.session_name ?? run.session), run.branch ? ` on ${run.branch}` : "") : null,
-      run.asks ? h("p", { class: "pre" }, run.asks) : null,
+      run.asks ? h("p", { class: "pre" }, inSight(run.asks)) : null,
       run.doubt ? h("p", { class: "pre bad" }, run.doubt) : null,
       links.length ? h("p", { class: "faint" }, links.join(" \u00b7 ")) : null);
   });

@@ -112,3 +112,8 @@ fn a_link_that_was_used_shuts_nobody_out() -> Outcome {
 fn letters_arrive_in_order_once_and_from_whichever_tab_lives() -> Outcome {
     play("letters")
 }
+
+#[test]
+fn what_is_asked_and_shown_hides_nothing() -> Outcome {
+    play("sight")
+}
