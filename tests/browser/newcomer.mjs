@@ -57,6 +57,7 @@ await story(async ({ house, desk }) => {
   await page.waitForFunction(() => document.querySelector("#do-pause:not(:disabled)"));
   const before = (await house.glis("show", "blue")).agent_session_ref;
 
+  await page.click("#do-more");
   await desk.confirm(page.locator("#do-restart"));
   await page.waitForFunction(() => !document.querySelector("#do-restart:disabled"));
   await has(page, "idle");

@@ -53,6 +53,20 @@ export function post(path, body = {}, key = newKey()) {
   });
 }
 
+/**
+ * As `post`, for what makes something: until there is an answer it is the same change, however often it is asked
+ * for, also after a reload. @param {string} path @param {Record<string, any>} body
+ */
+export async function make(path, body) {
+  const place = `glis.make ${path} ${JSON.stringify(body)}`;
+  const key = sessionStorage.getItem(place) ?? newKey();
+  sessionStorage.setItem(place, key);
+  const made = post(path, body, key);
+  await made.catch((fault) => { if (!(fault instanceof Refused) || fault.status > 500) throw fault; });
+  sessionStorage.removeItem(place);
+  return made;
+}
+
 /** Brings the code of a link. @param {string} code */
 export function pair(code) {
   const headers = { "Content-Type": "application/json", "X-Glis": "1" };

@@ -1,9 +1,10 @@
 // @ts-check
 /** The page: who this device is, what is shown, and what the connection is like. */
 
-import { pair, post } from "./api.js";
+import { make, pair, post } from "./api.js";
 import { drawAsks } from "./asks.js";
-import { complain, fill, h, icon, redraw } from "./dom.js";
+import { complain, fill, h, headline, icon, redraw, whyNot } from "./dom.js";
+import { keep, kept } from "./kept.js";
 import { TAKEN, USUAL, bind, bindings, listen, pressed } from "./keys.js";
 import { drawList } from "./list.js";
 import { notify } from "./notices.js";
@@ -107,7 +108,7 @@ function drawAll() {
   waiting = [];
   drawList($("list"), store, shown);
   drawGate();
-  if (shown === "asks") drawAsks($("main"), store);
+  if (shown === "asks") drawAsks($("main"), store, outbox);
   for (const one of all) view?.take(one);
   const asks = store.asks().length;
   document.title = asks ? `(${asks}) glis` : "glis";
@@ -122,7 +123,7 @@ function drawGate() {
     try {
       await post(path);
     } catch (fault) {
-      complain(lead, fault);
+      complain(lead, fault, undefined, path === "/pause" ? "Open a session that still runs: More, Pause by force ends its agent at once and keeps its files." : undefined);
     }
   };
   const button = gate === "running"
@@ -133,16 +134,21 @@ function drawGate() {
   redraw($("gate"), button);
 }
 
+/** A session that is not started yet, as far as it was typed. */
+const NEW = "glis.new";
+
 function drawNew() {
+  const typed = kept(NEW, {});
   const repos = [...new Set([...store.sessions.values()].map((session) => session.repo_root))];
   const field = (/** @type {string} */ name, /** @type {string} */ label, /** @type {Record<string, any>} */ more = {}) =>
-    h("label", null, label, h("input", { name, id: `new-${name}`, autocomplete: "off", ...more }));
-  const form = /** @type {HTMLFormElement} */ (h("form", { class: "form", onsubmit: async (/** @type {Event} */ event) => {
+    h("label", null, label, h("input", { name, id: `new-${name}`, autocomplete: "off", ...more, value: typed[name] ?? more.value }));
+  const given = () => Object.fromEntries([...new FormData(form)].filter(([, value]) => value !== ""));
+  const form = /** @type {HTMLFormElement} */ (h("form", { class: "form", oninput: () => keep(NEW, given()), onsubmit: async (/** @type {Event} */ event) => {
     event.preventDefault();
-    const given = Object.fromEntries([...new FormData(form)].filter(([, value]) => value !== ""));
-    const body = { ...given, headless: given.headless === "on" || undefined };
+    const body = { ...given(), headless: given().headless === "on" || undefined };
     try {
-      const made = await post("/sessions", body);
+      const made = await make("/sessions", body);
+      keep(NEW, null);
       location.hash = `#/s/${made.id}`;
     } catch (fault) {
       complain("Failed to start", fault);
@@ -152,10 +158,10 @@ function drawNew() {
     h("datalist", { id: "repos" }, ...repos.map((repo) => h("option", { value: repo }))),
     field("name", "Name (made from the prompt if empty)"),
     field("agent", "Agent (the usual one if empty)"),
-    h("label", null, "First message", h("textarea", { name: "prompt", rows: "4", id: "new-prompt" })),
-    h("label", { class: "check" }, h("input", { type: "checkbox", name: "headless" }), "Without a terminal"),
+    h("label", null, "First message", h("textarea", { name: "prompt", rows: "4", id: "new-prompt", value: typed.prompt })),
+    h("label", { class: "check" }, h("input", { type: "checkbox", name: "headless", checked: typed.headless === "on" }), "Without a terminal"),
     h("button", { type: "submit", class: "filled", disabled: !store.may("manage") }, "Start")));
-  fill($("main"), h("h2", null, "New session"), form);
+  fill($("main"), headline("New session"), whyNot(store, "manage") || "", form);
 }
 
 function drawSettings() {
@@ -176,7 +182,7 @@ function drawSettings() {
       } }));
     return h("tr", null, h("td", null, USUAL[action].about), h("td", null, input), h("td", { class: "faint" }, TAKEN[keys] ?? ""));
   });
-  fill($("main"), h("h2", null, "This device"),
+  fill($("main"), headline("This device"),
     h("p", null, `${store.device.name}, which may `, h("code", null, store.device.scope)),
     h("p", null, h("button", { type: "button", class: "outline", onclick: forget }, "Forget this device"), " ",
       "Notification" in window && Notification.permission === "default" &&

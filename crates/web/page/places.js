@@ -2,7 +2,7 @@
 /** What is not a session: words in all conversations, and what was removed. */
 
 import { get, post } from "./api.js";
-import { ago, complain, fill, h } from "./dom.js";
+import { ago, complain, fill, h, headline } from "./dom.js";
 
 /** @param {Element} place */
 export function drawSearch(place) {
@@ -20,7 +20,7 @@ export function drawSearch(place) {
       complain("Failed to search", fault);
     }
   };
-  fill(place, h("h2", null, "Search all conversations"),
+  fill(place, headline("Search all conversations"),
     h("form", { class: "form", onsubmit: search }, h("label", null, "Words", field), h("button", { type: "submit", class: "filled" }, "Search")), found);
   field.focus();
 }
@@ -34,7 +34,7 @@ function hit(one) {
 
 /** @param {Element} place @param {import("./store.js").Store} store */
 export async function drawTrash(place, store) {
-  fill(place, h("h2", null, "Trash"), h("p", { class: "faint" }, "Reading..."));
+  fill(place, headline("Trash"), h("p", { class: "faint" }, "Reading..."));
   const restore = async (/** @type {any} */ one) => {
     try {
       const back = await post(`/trash/${one.id}/restore`);
@@ -50,8 +50,8 @@ export async function drawTrash(place, store) {
     const rows = list.map((/** @type {any} */ one, /** @type {number} */ at) => h("div", { class: "snapshot" },
       h("span", null, `${one.name} \u00b7 removed ${ago(one.removed_at)}`),
       h("button", { type: "button", id: `untrash-${at}`, "data-id": one.id, class: "small", disabled: !store.may("manage"), onclick: () => restore(one) }, "Take back")));
-    fill(place, h("h2", null, "Trash"), ...(rows.length ? rows : [h("p", { class: "faint" }, "The trash is empty.")]));
+    fill(place, headline("Trash"), ...(rows.length ? rows : [h("p", { class: "faint" }, "The trash is empty.")]));
   } catch (fault) {
-    fill(place, h("h2", null, "Trash"), h("p", { class: "bad" }, /** @type {Error} */ (fault).message));
+    fill(place, headline("Trash"), h("p", { class: "bad" }, /** @type {Error} */ (fault).message));
   }
 }

@@ -1,12 +1,14 @@
 // @ts-check
 /** Plans: the tasks of a repository, how far each is, and having them worked on. */
 
-import { get, post } from "./api.js";
-import { complain, fill, h, icon, inSight, redraw } from "./dom.js";
+import { get, make, post } from "./api.js";
+import { complain, fill, h, headline, icon, inSight, redraw, whyNot } from "./dom.js";
 import { Draft } from "./draft.js";
 import { adder, editor } from "./tasks.js";
 
 const PLACE = "glis.repo";
+/** What makes something: not twice, where its answer was lost. */
+const MAKES = ["/plan/new", "/plan/add", "/plan/execute", "/tasks/restart"];
 
 /** A mark for each state, so that colour is never the only sign. */
 const MARKS = {
@@ -33,7 +35,7 @@ export class PlansView {
     /** The task that is being changed, as it was when that began. @type {any} */
     this.editing = null;
     this.body = h("div", { class: "plan" });
-    fill(place, h("h2", null, "Plan"), this.chooser(), this.body);
+    fill(place, headline("Plan"), this.chooser(), this.body);
     this.read();
   }
 
@@ -78,7 +80,7 @@ export class PlansView {
   draw() {
     const may = this.store.may("manage");
     const { plan } = this;
-    const below = [this.repo && this.draft.draw(may, !!plan), may && this.repo && adder((body) => this.act("/plan/add", { ...body, repo: this.repo }, "Failed to add"))];
+    const below = [whyNot(this.store, "manage"), this.repo && this.draft.draw(may, !!plan), may && this.repo && adder((body) => this.act("/plan/add", { ...body, repo: this.repo }, "Failed to add"))];
     if (!plan) return redraw(this.body, h("p", { class: "faint pre" }, this.why), ...below);
     const done = plan.tasks.filter((/** @type {any} */ task) => task.state === "succeeded").length;
     const runs = plan.tasks.some((/** @type {any} */ task) => task.run?.moves);
@@ -131,7 +133,7 @@ export class PlansView {
     this.doing = path;
     this.draw();
     try {
-      return await post(path, body) ?? {};
+      return await (MAKES.includes(path) || path.endsWith("/send") ? make(path, body) : post(path, body)) ?? {};
     } catch (fault) {
       complain(lead, fault);
       return null;

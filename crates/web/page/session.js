@@ -2,9 +2,10 @@
 /** One session: what can be done with it, its terminal, its conversation, its changes. */
 
 import { get, post } from "./api.js";
-import { askCard } from "./asks.js";
+import { askCard, leftCards } from "./asks.js";
 import { changes } from "./changes.js";
-import { ago, complain, fill, h, icon, redraw, toast } from "./dom.js";
+import { Conversation } from "./conversation.js";
+import { ago, complain, fill, h, icon, redraw, toast, wayBack, whyNot } from "./dom.js";
 import { pausedCard, state } from "./list.js";
 import { loopCard, runs } from "./work.js";
 import { Terminal } from "./terminal.js";
@@ -25,7 +26,8 @@ export class SessionView {
   /** @param {HTMLElement} place @param {import("./store.js").Store} store @param {import("./outbox.js").Outbox} outbox @param {string} id */
   constructor(place, store, outbox, id) {
     [this.place, this.store, this.outbox, this.id] = [place, store, outbox, id];
-    this.tab = "terminal";
+    /** None before the session is known. */
+    this.tab = "";
     /** What was typed in the menu and not sent. @type {Record<string, string>} */
     this.typed = {};
     /** @type {Set<string>} verbs that are under way */
@@ -37,11 +39,27 @@ export class SessionView {
     this.tabs = h("div", { class: "tabs", role: "tablist", "aria-label": "Views" });
     this.composer = this.makeComposer();
     place.replaceChildren(this.head, this.cards, this.tabs, this.pane, this.letters, this.composer);
-    this.draw();
-    // Without a terminal there is only what the agent's protocol says there.
-    this.show(this.session?.mode === "headless" ? "conversation" : "terminal");
+    this.closeMenu = (/** @type {Event} */ event) => this.leaveMenu(event);
+    for (const name of ["keydown", "pointerdown"]) document.addEventListener(name, this.closeMenu);
+    this.begin();
     // A person looks at it now.
     get(`/sessions/${id}`).catch(() => {});
+  }
+
+  /** A session that was made a moment ago is told of later. */
+  begin() {
+    if (!this.session || this.tab) return this.draw();
+    // Without a terminal there is only what the agent's protocol says there.
+    return this.show(this.session.mode === "headless" ? "conversation" : "terminal");
+  }
+
+  /** Escape and a press elsewhere close the menu. @param {Event} event */
+  leaveMenu(event) {
+    const menu = /** @type {HTMLDetailsElement | null} */ (this.head.querySelector("details.more"));
+    const escape = /** @type {KeyboardEvent} */ (event).key === "Escape";
+    if (!menu?.open || !(escape || (event.type === "pointerdown" && !menu.contains(/** @type {Node} */ (event.target))))) return;
+    if (escape && menu.contains(document.activeElement)) menu.querySelector("summary")?.focus();
+    menu.open = false;
   }
 
   get session() {
@@ -60,15 +78,16 @@ export class SessionView {
     const where = [session.agent, session.branch].filter(Boolean).join(" \u00b7 ");
     redraw(
       this.head,
-      h("a", { href: "#/", class: "back", "aria-label": "All sessions" }, icon("back")),
-      h("div", { class: "title", "data-status": session.status }, 
+      wayBack(),
+      h("div", { class: "title", "data-status": session.status },
         h("h2", null, session.name, " ", h("span", { class: `state is-${session.status}` }, state(session))),
         h("p", { class: "faint" }, where),
         session.worktree && h("p", { class: "faint path" }, session.worktree)),
       h("div", { class: "buttons" }, ...this.buttons(session)),
     );
     const drawn = () => this.draw();
-    const cards = (session.asks ?? []).map((/** @type {any} */ ask) => askCard(this.store, session, ask, drawn));
+    const cards = [whyNot(this.store, "manage"), ...(session.asks ?? []).map((/** @type {any} */ ask) => askCard(this.store, session, ask, drawn))];
+    cards.push(...leftCards(this.store, this.outbox, () => { this.drawDraft(); this.draw(); }, this.id));
     if (session.status === "paused") cards.push(pausedCard(session));
     if (session.loop) cards.push(loopCard(session, this.store.may("manage"), (max) => this.act("loop", "loop", { max })));
     if (session.failure) cards.push(h("p", { class: "card bad pre" }, session.failure));
@@ -154,9 +173,9 @@ export class SessionView {
       if (done) toast(done);
       return told;
     } catch (fault) {
-      const action = verb === "pause" && !body.cancel && body.mode !== "force"
-        ? { label: "Force", run: () => this.pause({ mode: "force" }) } : undefined;
-      complain(`Failed to ${verb}`, fault, action);
+      const pauses = verb === "pause" && !body.cancel && body.mode !== "force";
+      complain(`Failed to ${verb}`, fault, pauses ? { label: "Force", run: () => this.pause({ mode: "force" }) } : undefined,
+        pauses ? "Force ends the agent at once and keeps its files. More, Pause after this turn waits for it." : undefined);
       return null;
     } finally {
       this.doing.delete(id);
@@ -196,6 +215,8 @@ export class SessionView {
     };
     const may = this.store.may("send");
     field.disabled = !may;
+    if (!may) field.placeholder = `This device may only ${this.store.device.scope}`;
+    this.drawDraft = () => { field.value = this.outbox.drafted(this.id); };
     return h("form", { class: "composer", onsubmit: (/** @type {Event} */ event) => { event.preventDefault(); send(); } },
       field, h("button", { type: "submit", class: "filled", disabled: !may }, "Send"));
   }
@@ -216,24 +237,33 @@ export class SessionView {
   /** @param {string} tab */
   async show(tab) {
     this.tab = tab;
-    this.terminal?.close();
-    this.terminal = undefined;
+    this.leave();
     this.draw();
     this.pane.setAttribute("aria-labelledby", `tab-${tab}`);
-    if (tab === "terminal") {
-      this.terminal = new Terminal(this.pane, this.id, this.store.may("manage"));
+    if (tab === "terminal") return this.showTerminal();
+    if (tab === "conversation") {
+      this.conversation = new Conversation(this.pane, this.id, () => this.session?.status === "busy");
       return;
     }
     fill(this.pane, h("p", { class: "faint" }, "Reading..."));
     try {
-      const drawn = tab === "conversation" ? conversation(await get(`/sessions/${this.id}/log`))
-        : tab === "changes" ? changes(this.id, await get(`/sessions/${this.id}/diff`), (text) => this.outbox.send(this.id, text), () => this.show(tab))
+      const drawn = tab === "changes" ? changes(this.id, await get(`/sessions/${this.id}/diff`), (text) => this.outbox.send(this.id, text), () => this.show(tab))
         : tab === "runs" ? runs(await get("/runs", { repo: this.session?.repo_root, task: this.session?.task }))
         : this.snapshots(await get(`/sessions/${this.id}/snapshots`));
       if (this.tab === tab) fill(this.pane, ...drawn);
     } catch (fault) {
       if (this.tab === tab) fill(this.pane, h("p", { class: "bad" }, /** @type {Error} */ (fault).message));
     }
+  }
+
+  showTerminal() {
+    const headless = this.session?.mode === "headless";
+    // Keys would break what its program is told by us.
+    const open = (/** @type {HTMLElement} */ place) => { this.terminal ??= new Terminal(place, this.id, !headless && this.store.may("manage")); };
+    if (!headless) return open(this.pane);
+    const raw = h("div", { class: "raw" });
+    fill(this.pane, h("p", null, "This session has no terminal: its agent runs without one. What it says is under Conversation."),
+      h("details", { ontoggle: () => open(raw) }, h("summary", null, "What its program writes"), raw));
   }
 
   /** @param {any[]} list */
@@ -255,20 +285,21 @@ export class SessionView {
   /** Something has happened. @param {{session?: string, event?: any}} what */
   take(what) {
     if (what.session && what.session !== this.id) return;
-    this.draw();
+    if (this.tab) this.draw();
+    else this.begin();
     if (what.event?.event === "process_started") this.terminal?.again();
-    if (what.event?.event === "turn_ended" && this.tab === "conversation") this.show("conversation");
+    if (what.event) this.conversation?.read();
+  }
+
+  /** Leaves what is shown. */
+  leave() {
+    this.terminal?.close();
+    this.conversation?.close();
+    [this.terminal, this.conversation] = [undefined, undefined];
   }
 
   close() {
-    this.terminal?.close();
+    this.leave();
+    for (const name of ["keydown", "pointerdown"]) document.removeEventListener(name, this.closeMenu);
   }
-}
-
-/** @param {any[]} entries */
-function conversation(entries) {
-  if (!entries.length) return [h("p", { class: "faint" }, "Nothing was said yet.")];
-  return entries.map((entry) => h("article", { class: `entry by-${entry.type}` },
-    h("header", { class: "faint" }, `${entry.type} \u00b7 ${ago(entry.timestamp)}`),
-    h("p", { class: "pre" }, entry.content)));
 }

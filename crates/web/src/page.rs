@@ -31,6 +31,7 @@ const ASSETS: &[Asset] = &[
     asset!("/api.js", SCRIPT, "api.js"),
     asset!("/asks.js", SCRIPT, "asks.js"),
     asset!("/changes.js", SCRIPT, "changes.js"),
+    asset!("/conversation.js", SCRIPT, "conversation.js"),
     asset!("/dom.js", SCRIPT, "dom.js"),
     asset!("/draft.js", SCRIPT, "draft.js"),
     asset!("/kept.js", SCRIPT, "kept.js"),

@@ -117,3 +117,18 @@ fn letters_arrive_in_order_once_and_from_whichever_tab_lives() -> Outcome {
 fn what_is_asked_and_shown_hides_nothing() -> Outcome {
     play("sight")
 }
+
+#[test]
+fn what_was_typed_is_kept_and_what_is_made_is_made_once() -> Outcome {
+    play("typed")
+}
+
+#[test]
+fn a_conversation_shows_what_is_said_while_it_is_said() -> Outcome {
+    play("saying")
+}
+
+#[test]
+fn menus_close_views_lead_back_and_what_is_greyed_out_says_why() -> Outcome {
+    play("ways")
+}

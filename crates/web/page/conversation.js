@@ -1,0 +1,92 @@
+// @ts-check
+/** What was said in a session, and what is being said: read on while somebody looks at it and the agent works. */
+
+import { get } from "./api.js";
+import { ago, fill, h } from "./dom.js";
+
+/** An agent that works is looked at so often. */
+const LOOK_MS = 1000;
+
+export class Conversation {
+  /** @param {HTMLElement} pane @param {string} session @param {() => boolean} works whether the agent is at work */
+  constructor(pane, session, works) {
+    [this.pane, this.session] = [pane, session];
+    /** The entries that are drawn, and the last of them as it was told: only what came after it is drawn. */
+    this.drawn = /** @type {HTMLElement[]} */ ([]);
+    [this.last, this.reading, this.stale, this.closed] = ["", false, false, false];
+    // Whole entries are read out when they come; the one that grows is not, or each word would be told many times.
+    this.log = h("div", { role: "log" });
+    this.saying = h("article", { class: "entry by-assistant", "aria-live": "off", hidden: true });
+    fill(pane, h("p", { class: "faint" }, "Reading..."));
+    /** Whether the end is kept in sight: who reads what was said before is left there. */
+    this.follows = true;
+    this.scrolled = () => { this.follows = pane.scrollTop + pane.clientHeight >= pane.scrollHeight - 4; };
+    pane.addEventListener("scroll", this.scrolled);
+    this.sized = new ResizeObserver(() => this.follow());
+    this.sized.observe(pane);
+    this.timer = setInterval(() => works() && document.visibilityState === "visible" && this.read(), LOOK_MS);
+    this.read();
+  }
+
+  /** Reads on, and once more if something happens meanwhile. */
+  async read() {
+    this.stale = true;
+    if (this.reading) return;
+    this.reading = true;
+    while (this.stale && !this.closed) {
+      this.stale = false;
+      try {
+        const path = `/sessions/${this.session}`;
+        const [{ saying }, entries] = await Promise.all([get(path, { glance: true }), get(`${path}/log`)]);
+        if (!this.closed) this.draw(entries, saying);
+      } catch (fault) {
+        // What was read stays: the head of the page tells that nothing answers.
+        if (!this.closed && !this.drawn.length) fill(this.pane, h("p", { class: "bad" }, /** @type {Error} */ (fault).message));
+      }
+    }
+    this.reading = false;
+  }
+
+  /** @param {any[]} entries @param {string | null} saying */
+  draw(entries, saying) {
+    const { pane, log } = this;
+    const begins = log.parentNode !== pane;
+    const known = this.drawn.length;
+    if (known && JSON.stringify(entries[known - 1]) !== this.last) {
+      this.drawn = [];
+      log.replaceChildren();
+    }
+    this.drawn.forEach((one, at) => {
+      const told = head(entries[at]);
+      if (one.firstChild && one.firstChild.textContent !== told) one.firstChild.textContent = told;
+    });
+    const fresh = entries.slice(this.drawn.length).map((entry) => h("article", { class: `entry by-${entry.type}` },
+      h("header", { class: "faint" }, head(entry)), h("p", { class: "pre" }, entry.content)));
+    this.drawn.push(...fresh);
+    this.last = JSON.stringify(entries[entries.length - 1]);
+    this.saying.hidden = !saying;
+    fill(this.saying, h("header", { class: "faint" }, "assistant \u00b7 is saying"), h("p", { class: "pre" }, `${saying ?? ""}\u2026`));
+    log.append(...fresh, this.saying);
+    const nothing = !entries.length && !saying;
+    if (begins || nothing) fill(pane, log, nothing ? h("p", { class: "faint" }, "Nothing was said yet.") : "");
+    else while (log.nextSibling) log.nextSibling.remove();
+    this.follow();
+  }
+
+  follow() {
+    if (this.follows) this.pane.scrollTop = this.pane.scrollHeight;
+  }
+
+  close() {
+    this.closed = true;
+    clearInterval(this.timer);
+    this.sized.disconnect();
+    this.pane.removeEventListener("scroll", this.scrolled);
+  }
+}
+
+/** Who says it and when; a tool has a name. @param {any} entry */
+function head(entry) {
+  const tool = entry.metadata?.tool;
+  return `${entry.type}${tool ? ` ${tool}` : ""} \u00b7 ${ago(entry.timestamp)}`;
+}
