@@ -61,9 +61,19 @@ await story(async ({ house, desk }) => {
   await gone(page, ".letter");
 
   // One that cannot be sent can be sent again or discarded.
-  await page.route("**/send", (route) => route.abort("connectionreset"));
+  let tries = 0;
+  await page.route("**/send", (route) => {
+    tries += 1;
+    return route.abort("connectionreset");
+  });
   await say(page, "say NEVER");
   await page.locator(".letter", { hasText: "NEVER" }).locator("button:text-is('Send again')").waitFor();
+  // Whatever else happens: the pauses between the tries grow.
+  for (let times = 0; times < 10; times += 1) {
+    await house.says("send", "green", "say beside");
+    await house.until("green", "idle");
+  }
+  check(tries <= 6, `tries of one letter: ${tries}`);
   await page.locator(".letter", { hasText: "NEVER" }).locator("button:text-is('Discard')").click();
   await gone(page, ".letter");
   await page.unroute("**/send");

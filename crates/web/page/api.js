@@ -44,14 +44,18 @@ export function get(path, query = {}, within = 60000) {
   return call(`/api/v1${path}${text ? `?${text}` : ""}`, { signal: AbortSignal.timeout(within) });
 }
 
-/** @param {string} path @param {Record<string, any>} [body] @param {string} [key] */
-export function post(path, body = {}, key = newKey()) {
+/** @param {string} path @param {Record<string, any>} [body] @param {string} [key] @param {AbortSignal} [signal] ends the waiting */
+export function post(path, body = {}, key = newKey(), signal) {
   return call(`/api/v1${path}`, {
     method: "POST",
+    signal,
     headers: { "Content-Type": "application/json", "X-Glis": "1", "Idempotency-Key": key },
     body: JSON.stringify(body),
   });
 }
+
+/** Whoever asks for the same again so long after an answer was lost means another one. */
+const SAME_MS = 600000;
 
 /**
  * As `post`, for what makes something: until there is an answer it is the same change, however often it is asked
@@ -59,8 +63,13 @@ export function post(path, body = {}, key = newKey()) {
  */
 export async function make(path, body) {
   const place = `glis.make ${path} ${JSON.stringify(body)}`;
-  const key = sessionStorage.getItem(place) ?? newKey();
-  sessionStorage.setItem(place, key);
+  const [at, former] = (sessionStorage.getItem(place) ?? "").split(" ");
+  const key = Date.now() - Number(at) < SAME_MS && former ? former : newKey();
+  try {
+    sessionStorage.setItem(place, `${Date.now()} ${key}`);
+  } catch {
+    // Too long for a browser to keep: then each press is another change.
+  }
   const made = post(path, body, key);
   await made.catch((fault) => { if (!(fault instanceof Refused) || fault.status > 500) throw fault; });
   sessionStorage.removeItem(place);

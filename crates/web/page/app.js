@@ -29,13 +29,14 @@ const stream = new Stream({
   beat: () => draw({}),
   event: (event) => { outbox.take(event); store.take(event); },
   state: (state, why) => {
+    const came = document.body.dataset.link !== state;
     const words = { live: "", connecting: "Connecting...", lost: `Not connected: ${why ?? ""}`, refused: "" };
     const told = words[state];
     if ($("link").textContent !== told) $("link").textContent = told;
     document.body.dataset.link = state;
     store.connected(state === "live");
     if (state === "live") {
-      outbox.flush();
+      if (came) outbox.flush();
       if (!routed) route();
     }
     if (state === "refused") welcome(refusal);

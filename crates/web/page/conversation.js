@@ -35,6 +35,7 @@ export class Conversation {
     this.reading = true;
     while (this.stale && !this.closed) {
       this.stale = false;
+      const began = Date.now();
       try {
         const path = `/sessions/${this.session}`;
         const [{ saying }, entries] = await Promise.all([get(path, { glance: true }), get(`${path}/log`)]);
@@ -43,6 +44,8 @@ export class Conversation {
         // What was read stays: the head of the page tells that nothing answers.
         if (!this.closed && !this.drawn.length) fill(this.pane, h("p", { class: "bad" }, /** @type {Error} */ (fault).message));
       }
+      // A long conversation takes long to read: the page is not to do nothing else.
+      await new Promise((done) => setTimeout(done, 2 * (Date.now() - began)));
     }
     this.reading = false;
   }

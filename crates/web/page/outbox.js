@@ -7,6 +7,10 @@ import { DRAFT, LETTER, keep, kept, keptUnder } from "./kept.js";
 
 /** For so long it is said that a message has arrived. */
 const DELIVERED_MS = 2500;
+/** The server answers within five seconds; a connection that is dead never tells so. */
+const ANSWER_MS = 30000;
+/** A slow connection takes so many characters in a millisecond. */
+const SLOW_CHARS = 10;
 /** Before one that could not be sent is sent again; longer each time. */
 const AGAIN_MS = [1000, 2000, 5000, 10000, 30000];
 
@@ -108,7 +112,8 @@ export class Outbox {
   async post(letter) {
     const { session } = letter;
     try {
-      const stored = await post(`/sessions/${session}/send`, { text: letter.text }, letter.key);
+      const stored = await post(`/sessions/${session}/send`, { text: letter.text }, letter.key,
+        AbortSignal.timeout(ANSWER_MS + letter.text.length / SLOW_CHARS));
       this.put(Object.assign(letter, { state: "stored", message: stored.message, why: undefined }));
       if (this.arrived.has(`${session} ${stored.message}`)) this.deliver(letter);
     } catch (fault) {
