@@ -36,6 +36,8 @@ export class Terminal {
     this.session = session;
     /** Whether the keyboard is the terminal's. */
     this.types = false;
+    /** Why what was typed is not taken. */
+    this.refused = "";
     this.screen = h("div", { class: "screen", role: "group", tabindex: "0", "aria-label": "Terminal",
       onkeydown: (/** @type {KeyboardEvent} */ event) => this.press(event),
       onpaste: (/** @type {ClipboardEvent} */ event) => this.paste(event),
@@ -94,7 +96,7 @@ export class Terminal {
   toggle(on) {
     if (on === this.types || !this.switch) return;
     if (on && this.past.shown) this.past.leave();
-    this.types = on;
+    [this.types, this.refused] = [on, ""];
     this.switch.setAttribute("aria-pressed", String(on));
     this.screen.classList.toggle("types", on);
     if (!on) this.field.blur();
@@ -106,7 +108,7 @@ export class Terminal {
     const hint = matchMedia("(pointer: coarse)").matches ? "What you type goes to the terminal. Tap the same button again to end that."
       : "Every key goes to the terminal. Ctrl+] gives the keyboard back.";
     const open = this.socket?.readyState === WebSocket.OPEN;
-    this.note.textContent = this.ended ? ENDED : !open ? AWAY : this.types ? hint : "";
+    this.note.textContent = this.refused ? this.refused : this.ended ? ENDED : !open ? AWAY : this.types ? hint : "";
   }
 
   /** The field was written into, or what stood there was deleted. */
@@ -225,7 +227,8 @@ export class Terminal {
   take(frame) {
     if (frame.beat) return;
     if (frame.refused) {
-      this.note.textContent = frame.refused;
+      this.refused = frame.refused;
+      this.settle();
       return;
     }
     if (frame.error) {
