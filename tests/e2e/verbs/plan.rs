@@ -35,14 +35,14 @@ fn what_would_not_be_a_plan_is_told_by_line_and_not_written() -> Outcome {
     house.ok(&["plan", "add", "dust", "--prompt", "x"])?;
     house.ok(&["plan", "add", "sweep", "--prompt", "x", "--needs", "dust"])?;
     let before = std::fs::read_to_string(file(&house))?;
-    for refused in [
-        &["plan", "add", "dust", "--prompt", "x"][..],
-        &["plan", "add", "Loud", "--prompt", "x"],
-        &["plan", "edit", "dust", "--needs", "sweep"],
-        &["plan", "edit", "nothing", "--title", "x"],
-        &["plan", "rm", "dust"],
+    for (refused, exit) in [
+        (&["plan", "add", "dust", "--prompt", "x"][..], 2),
+        (&["plan", "add", "Loud", "--prompt", "x"], 2),
+        (&["plan", "edit", "dust", "--needs", "sweep"], 2),
+        (&["plan", "edit", "nothing", "--title", "x"], 3),
+        (&["plan", "rm", "dust"], 4),
     ] {
-        assert_eq!(house.fails(refused)?.0, 1, "{refused:?}");
+        assert_eq!(house.fails(refused)?.0, exit, "{refused:?}");
         assert_eq!(std::fs::read_to_string(file(&house))?, before, "{refused:?}");
     }
     std::fs::write(file(&house), format!("{before}needs = [\"dust\"]\n\n[[task]]\nid = \"x\"\n"))?;
