@@ -154,7 +154,7 @@ fn too_much_input_is_refused_and_the_rest_is_not_lost() -> Outcome {
 
 #[test]
 fn pipes_are_kept_apart() -> Outcome {
-    let mut rig = Rig::on_pipes("read line; echo \"out $line\"; echo err >&2; cat > rest; exit 0")?;
+    let mut rig = Rig::on_pipes("read line; echo err >&2; echo \"out $line\"; cat > rest; exit 0")?;
     let mut conn = rig.start()?;
     assert_eq!(conn.hello.size, None);
     conn.order(&Order::Follow { from: 0 })?;
