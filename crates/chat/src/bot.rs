@@ -19,6 +19,7 @@ pub use say::{Say, What as SayWhat};
 pub use tell::{Untold, mark_of};
 pub use watch::Which;
 
+use crate::button::Act;
 use crate::channel::Channel;
 use crate::command::{self, Typed};
 use crate::desk::{Caller, Desk};
@@ -216,6 +217,8 @@ impl Bot {
         };
         Ok(Some(match admitted {
             Admitted::Pressed(pressed) => match self.claim(&pressed)? {
+                // What is typed behind these is meant for where they lead.
+                Ok(Act::Switch { .. } | Act::RunLate { .. }) => Course::InTurn(pressed.place.chat),
                 Ok(_) => Course::Aside,
                 Err(_) => return Ok(None),
             },

@@ -154,6 +154,11 @@ impl Policy {
         (!is_bot && self.users.contains(&id)).then_some(id)
     }
 
+    /// Whether anything may be said in this chat. The number of a private one is its user's.
+    pub fn speaks_in(&self, chat: i64) -> bool {
+        self.users.contains(&chat) || self.chats.contains(&chat)
+    }
+
     fn let_in(&self, from: Option<&Value>, chat: Option<&Value>) -> Result<(i64, i64), Ignored> {
         let user = self.is_user(from).ok_or(Ignored::Stranger)?;
         let chat = chat.ok_or(Ignored::Unusable)?;

@@ -110,6 +110,7 @@ pub fn run(start: Start) -> Result<(), Told> {
         rest: time::sleep,
         ring: Box::new(move || rung.ring()),
     }));
+    bot.forget_strangers().map_err(|fault| wrong(&fault.to_string(), "is the disk full?"))?;
     let commands: Vec<(&str, &str)> =
         COMMANDS.iter().map(|(verb, _, about)| (*verb, *about)).collect();
     if let Err(fault) = channel.announce(&commands) {

@@ -274,6 +274,13 @@ pub fn late(typed: &str, minutes: i64) -> Text {
     text.block(&short(typed, LOG_CHARS))
 }
 
+/// Words for a session that waits for an answer are none.
+pub fn waits_for_answer(name: &str) -> Text {
+    Text::default().bold(name).and(
+        " waits for an answer: press a button of its question, or reply to it. Your message is queued behind that.",
+    )
+}
+
 /// The beginning of a text, in one line.
 pub fn short(text: &str, most: usize) -> String {
     let line = glis_wire::plain::in_one_line(&clean(text));

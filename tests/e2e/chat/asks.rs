@@ -1,8 +1,9 @@
 //! What agents ask, answered from a phone: once, for the right request, by the right user.
 
 use crate::support::bot::{BotHouse, ME, STRANGER};
-use crate::support::house::Outcome;
+use crate::support::house::{Outcome, eventually};
 use glis_bot_api::Fault;
+use serde_json::json;
 
 fn asking(text: &str) -> Outcome<BotHouse> {
     let bot = BotHouse::new()?;
@@ -130,5 +131,59 @@ fn a_card_whose_answer_was_lost_tells_what_became_of_it() -> Outcome {
         (found.text.contains("Allowed once") && found.buttons.is_empty()).then_some(())
     });
     assert!(settled.is_some(), "{:#?}", bot.api.messages());
+    Ok(())
+}
+
+/// Words behind a switch are for the session that it leads to, and a reply to a question that was answered is for
+/// none.
+#[test]
+fn words_go_to_the_session_that_they_are_meant_for() -> Outcome {
+    let bot = BotHouse::new()?;
+    bot.ask("/new alpha", "Session alpha created.")?;
+    bot.ask("/new beta", "Session beta created.")?;
+    for round in 0..3 {
+        bot.ask("/switch beta", "Switched to beta")?;
+        bot.ask("/sessions", "Sessions:")?;
+        bot.press("alpha")?;
+        bot.say(&format!("say round {round}."));
+        bot.hear(&format!("round {round}."))?;
+        let said = bot.house.ok(&["log", "alpha"])?;
+        assert!(said.contains(&format!("say round {round}.")), "{said}");
+    }
+    bot.say("approve go on? ;; say went on");
+    let card = bot.hear("alpha asks for approval")?;
+    bot.ask("yes", "alpha waits for an answer")?;
+    bot.press("Allow once")?;
+    bot.hear("went on")?;
+    bot.ask("/switch beta", "Switched to beta")?;
+    bot.api.say_with(ME, ME, "no, keep it!", &json!({"reply_to_message": {"message_id": card.id}}));
+    bot.hear("That question is not asked any more.")?;
+    let said = bot.house.ok(&["log", "beta"])?;
+    assert!(!said.contains("keep it"), "{said}");
+    Ok(())
+}
+
+/// Who is taken off the list hears nothing any more, and nor does a group.
+#[test]
+fn a_chat_that_is_not_let_in_any_more_hears_nothing() -> Outcome {
+    let mut bot = BotHouse::with("allowed_chats = [-100]")?;
+    bot.api.say(ME, -100, "/new grp");
+    let in_group = |words: &str| {
+        let all = bot.api.messages();
+        all.iter().any(|message| message.chat == -100 && message.text.contains(words))
+    };
+    eventually("the group hears of it", || in_group("Session grp created."))?;
+    bot.ask("/switch grp", "Switched to grp")?;
+    bot.kill();
+    let network = bot.api.url();
+    bot.talk_on(&network)?;
+    bot.start()?;
+    bot.house.ok(&["send", "grp", "say between us ;; approve a secret?"])?;
+    bot.hear("between us")?;
+    bot.hear("a secret?")?;
+    bot.ask("/help", "/pauseall")?;
+    let all = bot.api.messages();
+    let heard: Vec<_> = all.iter().filter(|message| message.chat == -100).collect();
+    assert_eq!(heard.len(), 1, "{heard:#?}");
     Ok(())
 }

@@ -34,7 +34,8 @@ impl Bot {
         }
     }
 
-    /// The open card that a message answers. A card that the network has may not be noted yet: a reply to it
+    /// The card that a message answers; one that is not open any more takes no answer, and no other session gets
+    /// it for a message. A card that the network has may not be noted yet: a reply to it
     /// would be taken for a message, so that the sender is waited for.
     pub(super) fn answers(&self, asked: &Asked, said: &Said) -> Result<Option<Card>, StoreFault> {
         let Some(message) = said.reply_to else { return Ok(None) };
@@ -394,6 +395,10 @@ fn queued(asked: &Asked, session: &SessionView, status: Status) -> Vec<Say> {
         let resume = Act::Resume { session: session.id.clone() };
         let keys = vec![vec![("Resume".to_owned(), resume)]];
         return vec![Say::card(asked.place, Lane::Reply, words::IS_PAUSED, keys)];
+    }
+    if status == Status::Waiting {
+        let line = words::waits_for_answer(&session.name);
+        return vec![Say::text(asked.place, Lane::Reply, line)];
     }
     let waits = words::waits(session);
     waits.into_iter().map(|line| Say::text(asked.place, Lane::Reply, line)).collect()

@@ -80,6 +80,15 @@ impl Bot {
         Ok(position)
     }
 
+    /// Forgets the chats that are not let in any more: nothing is said there, however much it was before.
+    pub fn forget_strangers(&self) -> Result<(), StoreFault> {
+        self.change(|change| {
+            let chats = change.look().chats()?.into_iter();
+            let mut strange = chats.filter(|chat| !self.policy.speaks_in(*chat));
+            strange.try_for_each(|chat| change.forget_chat(chat))
+        })
+    }
+
     /// Brings all cards to what is asked now.
     pub fn catch_up(&self) -> Result<(), Untold> {
         let followed = self.store().look().followed()?;

@@ -61,9 +61,9 @@ impl Look<'_> {
         self.cards_where("state = 'open' AND session = ?1", session)
     }
 
-    /// The open card that this message of a chat shows.
+    /// The card that this message of a chat shows, open or not.
     pub fn card_at(&self, chat: i64, message: i64) -> Result<Option<Card>, StoreFault> {
-        let cards = self.cards_where("state = 'open' AND message = ?1", &message.to_string())?;
+        let cards = self.cards_where("message = ?1", &message.to_string())?;
         Ok(cards.into_iter().find(|card| card.chat == chat))
     }
 

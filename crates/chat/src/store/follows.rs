@@ -58,6 +58,15 @@ impl Look<'_> {
         Ok(found.collect::<Result<_, _>>()?)
     }
 
+    /// Every chat that hears of anything, or has something to come.
+    pub fn chats(&self) -> Result<Vec<i64>, StoreFault> {
+        let sql = "SELECT chat FROM follows UNION SELECT chat FROM outbox UNION SELECT chat FROM plans \
+                   UNION SELECT chat FROM chats UNION SELECT chat FROM cards";
+        let mut rows = self.db.prepare_cached(sql)?;
+        let found = rows.query_map([], |row| row.get(0))?;
+        Ok(found.collect::<Result<_, _>>()?)
+    }
+
     /// The session whose topic this is.
     pub fn of_topic(&self, chat: i64, thread: i64) -> Result<Option<String>, StoreFault> {
         let sql = "SELECT session FROM follows WHERE chat = ?1 AND thread = ?2 LIMIT 1";
@@ -119,6 +128,15 @@ impl Change<'_> {
     pub fn set_told(&self, session: &str, chat: i64, mark: &Mark) -> Result<(), StoreFault> {
         let sql = "UPDATE follows SET told_at = ?3, told_sum = ?4 WHERE session = ?1 AND chat = ?2";
         self.db.prepare_cached(sql)?.execute(params![session, chat, mark.at, mark.sum])?;
+        Ok(())
+    }
+
+    /// A chat hears of nothing any more.
+    pub fn forget_chat(&self, chat: i64) -> Result<(), StoreFault> {
+        for table in ["follows", "outbox", "plans", "chats", "cards"] {
+            let sql = format!("DELETE FROM {table} WHERE chat = ?1");
+            self.db.prepare_cached(&sql)?.execute([chat])?;
+        }
         Ok(())
     }
 
