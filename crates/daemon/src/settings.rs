@@ -1,9 +1,8 @@
 //! The configuration that counts: read again when its file has changed.
 
 use glis_approve::Judge;
-use glis_config::Config;
+use glis_config::{Config, Mark};
 use glis_record::durable;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -29,22 +28,13 @@ struct Held {
     fault: Option<String>,
 }
 
-/// By what a file is known to be another one than before; nothing if it is not there.
-type Mark = Option<(u64, u64, i64, i64, i64, i64)>;
-
-fn mark(path: &Path) -> Mark {
-    let facts = std::fs::metadata(path).ok()?;
-    let (modified, changed) = (facts.mtime_nsec(), facts.ctime_nsec());
-    Some((facts.ino(), facts.len(), facts.mtime(), modified, facts.ctime(), changed))
-}
-
 impl Settings {
     /// Reads the file for the first time. One that was broken since a daemon last read it keeps nobody
     /// from their agents: what it was before counts, as it would have for that daemon.
     pub(crate) fn open(path: PathBuf, copies: PathBuf) -> Result<Self, String> {
         let copy = Copy(copies);
         // Marked first: what is changed while it is read is read again.
-        let mark = mark(&path);
+        let mark = Mark::of(&path);
         let (good, fault) = match read(&path) {
             Ok(good) => {
                 copy.begin();
@@ -84,7 +74,7 @@ impl Settings {
 
     /// The same, in a thread that may block.
     pub(crate) fn look(&self) {
-        let mark = mark(&self.path);
+        let mark = Mark::of(&self.path);
         if mark == self.held().mark {
             return;
         }
