@@ -10,8 +10,9 @@ use glis_wire::build::Build;
 use glis_wire::call::{Face, Scope};
 use serde_json::json;
 use std::io::Write as _;
+use std::os::unix::process::CommandExt as _;
 use std::path::Path;
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 
 fn main() -> ExitCode {
     let arguments: Vec<String> =
@@ -190,7 +191,12 @@ fn chat() -> ExitCode {
             })
         });
     match ended {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(glis_chat::Ended::Anew) => {
+            let mut anew = Command::new("/proc/self/exe");
+            let fault = anew.args(std::env::args_os().skip(1)).exec();
+            tell(&format!("error: glis chat does not begin anew: {fault}"));
+            ExitCode::FAILURE
+        }
         Err(glis_chat::Told { message, hint }) => {
             let hint = hint.map_or_else(String::new, |hint| format!("\n hint: {hint}"));
             drop(writeln!(std::io::stderr().lock(), "error: {message}{hint}"));

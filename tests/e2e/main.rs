@@ -71,6 +71,7 @@ mod chat {
     mod loops;
     mod odd;
     mod plans;
+    mod settings;
     mod stand_in;
     mod stories;
     mod storms;

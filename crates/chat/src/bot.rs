@@ -20,7 +20,7 @@ pub use tell::{Untold, mark_of};
 pub use watch::Which;
 
 use crate::button::Act;
-use crate::channel::Channel;
+use crate::channel::{Channel, Me};
 use crate::command::{self, Typed};
 use crate::desk::{Caller, Desk};
 use crate::inbox::Inbox;
@@ -54,10 +54,10 @@ pub struct Setup {
     pub inbox: Inbox,
     /// What turns a recording into words.
     pub voice: Voice,
-    /// Who may use it.
-    pub policy: Policy,
-    /// Its own name on the network.
-    pub name: String,
+    /// Who may use it now.
+    pub policy: Box<dyn Fn() -> Arc<Policy> + Send + Sync>,
+    /// Who it is on the network.
+    pub me: Me,
     /// Whether a session gets a topic of its own, where the chat has topics.
     pub topics: bool,
     /// Where `/new` works.
@@ -81,8 +81,8 @@ pub struct Bot {
     channel: Arc<dyn Channel>,
     inbox: Inbox,
     voice: Voice,
-    policy: Policy,
-    name: String,
+    policy: Box<dyn Fn() -> Arc<Policy> + Send + Sync>,
+    me: Me,
     topics: bool,
     repo: Option<String>,
     repos: BTreeMap<String, String>,
@@ -93,6 +93,8 @@ pub struct Bot {
     drafts: Mutex<Vec<(i64, Draft)>>,
     watch: Watch,
     on_the_way: OnTheWay,
+    /// Whether nothing is sent any more. Held while something is being sent.
+    is_silent: Mutex<bool>,
 }
 
 /// How an update is carried out.
@@ -124,7 +126,7 @@ impl Bot {
             inbox: setup.inbox,
             voice: setup.voice,
             policy: setup.policy,
-            name: setup.name,
+            me: setup.me,
             topics: setup.topics,
             repo: setup.repo,
             repos: setup.repos,
@@ -135,7 +137,14 @@ impl Bot {
             drafts: Mutex::default(),
             watch: Watch::default(),
             on_the_way: OnTheWay::default(),
+            is_silent: Mutex::default(),
         }
+    }
+
+    /// Makes it another one, with this number.
+    #[cfg(test)]
+    pub(crate) fn rename(&mut self, number: i64) {
+        self.me.number = number;
     }
 
     /// What it knows, and nothing else of it: all that a crash leaves.
@@ -145,7 +154,7 @@ impl Bot {
 
     /// Its own name on the network.
     pub fn name(&self) -> &str {
-        &self.name
+        &self.me.name
     }
 
     /// What it knows.
@@ -168,26 +177,56 @@ impl Bot {
         std::mem::take(&mut *self.drafts.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
+    /// Something is being sent, until what is returned goes; `None` if nothing is any more.
+    pub(crate) fn sends(&self) -> Option<MutexGuard<'_, bool>> {
+        let is_silent = self.is_silent.lock().unwrap_or_else(PoisonError::into_inner);
+        (!*is_silent).then_some(is_silent)
+    }
+
+    /// Sends nothing any more: the process is about to go.
+    pub(crate) fn fall_silent(&self) {
+        *self.is_silent.lock().unwrap_or_else(PoisonError::into_inner) = true;
+    }
+
     /// A card is being sent to this chat, until what is returned goes.
     pub(crate) fn sends_card(&self, chat: i64) -> Sending<'_> {
         self.on_the_way.begin(chat)
+    }
+
+    /// Who may use it now.
+    pub(crate) fn policy(&self) -> Arc<Policy> {
+        (self.policy)()
     }
 
     fn now(&self) -> i64 {
         (self.clock)()
     }
 
+    /// From where on the network is asked for updates: behind those that it was not yet told are taken in, and
+    /// from none if there are none. After a week of silence it counts from anywhere, also from below.
+    pub fn offset(&self) -> Result<Option<i64>, StoreFault> {
+        let now = self.now();
+        self.store().look().offset(now)
+    }
+
     /// Writes down what has come, before anything is done about it; what is not let in is only counted.
-    /// Returns the numbers of those that are to be dealt with.
+    /// Returns the numbers of those that are to be dealt with. That nothing has come tells that the network knows of
+    /// all that was taken in.
     pub fn take_in(&self, updates: &[Value], late: Late) -> Result<Vec<i64>, StoreFault> {
         let now = self.now();
+        if updates.is_empty() {
+            if self.offset()?.is_some() {
+                self.store().change(|change| change.set_offset(None, now))?;
+            }
+            return Ok(Vec::new());
+        }
         self.change(|change| {
             let mut fresh = Vec::new();
-            let mut offset = change.look().offset()?;
+            let mut offset = 0;
             for update in updates {
                 let Some(id) = update.get("update_id").and_then(Value::as_i64) else { continue };
                 offset = offset.max(id + 1);
-                let Ok(admitted) = self.policy.admit(update) else {
+                let Ok(admitted) = self.policy().admit(update) else {
                     change.count_stranger()?;
                     continue;
                 };
@@ -199,7 +238,7 @@ impl Bot {
                     fresh.push(id);
                 }
             }
-            change.set_offset(offset)?;
+            change.set_offset(Some(offset), now)?;
             Ok(fresh)
         })
     }
@@ -211,7 +250,7 @@ impl Bot {
         let update = self.store().look().update(id)?;
         let Some(update) = update else { return Ok(None) };
         let value: Value = serde_json::from_str(&update.body).unwrap_or_default();
-        let Ok(admitted) = self.policy.admit(&value) else {
+        let Ok(admitted) = self.policy().admit(&value) else {
             self.change(|change| change.done(id))?;
             return Ok(None);
         };
@@ -222,7 +261,7 @@ impl Bot {
                 Ok(_) => Course::Aside,
                 Err(_) => return Ok(None),
             },
-            Admitted::Said(said) => match command::read(&said.text, &self.name) {
+            Admitted::Said(said) => match command::read(&said.text, &self.me.name) {
                 Typed::Command(command) if command.runs_aside() => Course::Aside,
                 Typed::Command(_) | Typed::Words | Typed::NotForUs => {
                     Course::InTurn(said.place.chat)
@@ -237,7 +276,7 @@ impl Bot {
         let Some(update) = update else { return Ok(()) };
         let value: Value = serde_json::from_str(&update.body).unwrap_or_default();
         // Asked again: the configuration may be another one since.
-        match self.policy.admit(&value) {
+        match self.policy().admit(&value) {
             Ok(Admitted::Said(said)) => self.hear(&update, &said),
             Ok(Admitted::Pressed(pressed)) => self.press(&pressed),
             Err(_) => self.change(|change| change.done(id)),
@@ -245,11 +284,11 @@ impl Bot {
     }
 
     fn hear(&self, update: &Update, said: &Said) -> Result<(), StoreFault> {
-        let caller = Caller { user: said.user, key: format!("telegram-{}", said.update) };
+        let caller = self.caller(said.user, said.update);
         let topic = self.topic_in(said.forum);
         let (user, place) = (said.user, said.place);
         let asked = Asked { update: said.update, user, place, topic, caller };
-        let typed = command::read(&said.text, &self.name);
+        let typed = command::read(&said.text, &self.me.name);
         if said.file.is_some() && matches!(typed, Typed::Command(_)) {
             return self.reply(&asked, words::COMMAND_WITH_FILE);
         }
@@ -262,6 +301,11 @@ impl Bot {
             Typed::Words => self.words(&asked, said),
             Typed::Command(command) => self.command(&asked, command),
         }
+    }
+
+    /// Who a call for an update is from. Another bot's updates have the same numbers.
+    fn caller(&self, user: i64, update: i64) -> Caller {
+        Caller { user, key: format!("telegram-{}-{update}", self.me.number) }
     }
 
     /// What a session gets in a chat that has topics, or has none.

@@ -95,7 +95,7 @@ pub enum Act {
 pub struct Button {
     /// What it is bound to.
     pub bound: Bound,
-    /// The update whose press it was used by, or that used another button of the same card.
+    /// The update whose press it was last used by, or that used another button of the same card.
     pub used_by: Option<i64>,
 }
 
@@ -121,10 +121,17 @@ impl Button {
         }
         match self.used_by {
             Some(by) if by == update => Ok(&self.bound.act),
-            Some(_) => Err(Stale::Used),
-            None if now > self.bound.deadline => Err(Stale::Expired),
-            None => Ok(&self.bound.act),
+            Some(_) if self.bound.act.is_for_once() => Err(Stale::Used),
+            Some(_) | None if now > self.bound.deadline => Err(Stale::Expired),
+            Some(_) | None => Ok(&self.bound.act),
         }
+    }
+}
+
+impl Act {
+    /// Whether the first press of a card's buttons is the last that counts. A list can be used again.
+    pub fn is_for_once(&self) -> bool {
+        !matches!(self, Self::Switch { .. })
     }
 }
 
@@ -149,6 +156,10 @@ mod tests {
         assert_eq!(used.press(2, 7, 7, 0), Err(Stale::Used));
         assert_eq!(used.press(1, 7, 7, 999), Ok(&Act::Leave));
         assert_eq!(used.press(1, 7, 8, 0), Err(Stale::NotYours));
+        let act = Act::Switch { session: "s".to_owned() };
+        let listed = Button { bound: Bound { act: act.clone(), ..used.bound }, used_by: Some(1) };
+        assert_eq!(listed.press(2, 7, 7, 100), Ok(&act));
+        assert_eq!(listed.press(2, 7, 7, 101), Err(Stale::Expired));
     }
 
     #[test]

@@ -6,6 +6,15 @@ use crate::text::Text;
 use serde_json::Value;
 use std::time::Duration;
 
+/// Who a bot is on its network.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Me {
+    /// Its number, which no other bot has.
+    pub number: i64,
+    /// Its name.
+    pub name: String,
+}
+
 /// What a network takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
@@ -53,12 +62,13 @@ pub enum ChannelFault {
 pub trait Channel: Send + Sync {
     /// What it takes.
     fn limits(&self) -> Limits;
-    /// The bot's own name there.
-    fn introduce(&self) -> Result<String, ChannelFault>;
+    /// Who the bot is there.
+    fn introduce(&self) -> Result<Me, ChannelFault>;
     /// Tells which commands there are.
     fn announce(&self, commands: &[(&str, &str)]) -> Result<(), ChannelFault>;
-    /// What has come from `offset` on; waits so long for something. Those before it are forgotten there.
-    fn updates(&self, offset: i64, wait: Duration) -> Result<Vec<Value>, ChannelFault>;
+    /// What has come from `offset` on; waits so long for something. Those before it are forgotten there. Without
+    /// one, everything that was not forgotten yet.
+    fn updates(&self, offset: Option<i64>, wait: Duration) -> Result<Vec<Value>, ChannelFault>;
     /// A message. Its number.
     fn post(&self, to: Place, text: &Text, keys: &[Vec<Key>]) -> Result<i64, ChannelFault>;
     /// A picture of something unfinished, which goes by itself.

@@ -113,6 +113,10 @@ fn command(verb: &str, mut words: Vec<String>) -> Command {
     let in_repo = verb == "new" || verb == "plan";
     let repo = in_repo.then(|| words.pop_if(|word| word.starts_with('@'))).flatten();
     let repo = repo.map(|word| word.trim_start_matches('@').to_owned());
+    // Phones begin words with a capital, and no session's name and no word of ours has one.
+    if let Some(word) = words.first_mut() {
+        word.make_ascii_lowercase();
+    }
     let most = match verb {
         "new" | "plan" => 2,
         "switch" | "archive" | "timeout" | "pause" => 1,
@@ -177,7 +181,7 @@ fn mode(word: &str) -> Option<PauseMode> {
 fn usage(verb: &str) -> String {
     match COMMANDS.iter().find(|(known, ..)| *known == verb) {
         Some((verb, takes, _)) => format!("Usage: /{verb} {takes}").trim_end().to_owned(),
-        None => "Unknown command. /help lists all.".to_owned(),
+        None => "Unknown command, nothing was sent. /help lists all.".to_owned(),
     }
 }
 
@@ -247,6 +251,10 @@ mod tests {
         for (text, expected) in [
             ("/pause", "Pause { mode: None }"),
             ("/Pause force", "Pause { mode: Some(Force) }"),
+            ("/Pause Force", "Pause { mode: Some(Force) }"),
+            ("/New Gamma", "New { name: Some(\"gamma\"), persona: None, repo: None }"),
+            ("/Switch Blue", "Switch { name: Some(\"blue\") }"),
+            ("/plan Execute @Web", "Plan { verb: Execute, repo: Some(\"Web\") }"),
             ("/pause@glis_bot boundary", "Pause { mode: Some(Boundary) }"),
             ("/pause@GLIS_BOT", "Pause { mode: None }"),
             ("/pause@other_bot", "not for us"),
@@ -268,7 +276,10 @@ mod tests {
                 "Unclear { usage: \"Usage: /plan [execute|pause|resume TASK|restart TASK] [@repo]\" }",
             ),
             ("/timeout 5", "Timeout { minutes: Some(\"5\") }"),
-            ("/frobnicate", "Unclear { usage: \"Unknown command. /help lists all.\" }"),
+            (
+                "/frobnicate",
+                "Unclear { usage: \"Unknown command, nothing was sent. /help lists all.\" }",
+            ),
             ("/start", "Help"),
             (" /help", "Help"),
             ("/etc/hosts is wrong", "words"),

@@ -36,6 +36,8 @@ pub struct Draft {
     pub thread: Option<i64>,
     /// The session that it shows.
     pub session: String,
+    /// Whether that is the one that its chat talks to.
+    pub is_current: bool,
     /// What to show.
     pub text: Text,
 }
@@ -105,8 +107,11 @@ struct Queue {
     budget: Budget,
     banned_until: u64,
     blocked: bool,
-    draft: Option<Draft>,
+    /// Of each session the last one.
+    drafts: BTreeMap<String, Draft>,
     drafted_at: Option<u64>,
+    /// When each session was last shown.
+    drawn: BTreeMap<String, u64>,
     /// When it was last served.
     served: u64,
 }
@@ -148,7 +153,7 @@ impl Outbox {
 
     /// Shows this as soon as asked, or never: it is not kept.
     pub fn draft(&mut self, chat: i64, draft: Draft) {
-        self.queue(chat).draft = Some(draft);
+        self.queue(chat).drafts.insert(draft.session.clone(), draft);
     }
 
     /// Nothing goes to this chat before that time.
@@ -165,6 +170,16 @@ impl Outbox {
     /// Something was said in this chat: it is open again.
     pub fn heard_from(&mut self, chat: i64) {
         self.queue(chat).blocked = false;
+    }
+
+    /// Nothing goes to this chat until it is open again.
+    pub fn shut(&mut self, chat: i64) {
+        self.queue(chat).blocked = true;
+    }
+
+    /// Every chat is tried again.
+    pub fn open_all(&mut self) {
+        self.chats.values_mut().for_each(|queue| queue.blocked = false);
     }
 
     /// How many items wait.
@@ -306,8 +321,9 @@ impl Queue {
             budget,
             banned_until: 0,
             blocked: false,
-            draft: None,
+            drafts: BTreeMap::new(),
             drafted_at: None,
+            drawn: BTreeMap::new(),
             served: 0,
         }
     }
@@ -343,16 +359,27 @@ impl Queue {
         together
     }
 
-    /// The draft, if it can be shown now without taking anything from what must arrive.
+    /// The draft, if one can be shown now without taking anything from what must arrive.
     fn take_draft(&mut self, now: u64, all_at: u64) -> Option<(i64, Draft)> {
-        let draft = self.draft.take()?;
+        let drafts = std::mem::take(&mut self.drafts);
+        let draft = self.choose(drafts)?;
         let gap = self.drafted_at.map_or(0, |at| at + DRAFT_GAP_MS);
         // Two more could follow at once.
         let at = self.banned_until.max(self.budget.free_at(2)).max(all_at).max(gap);
         let free = at <= now && self.items.is_empty() && !self.blocked;
         free.then(|| {
             self.drafted_at = Some(now);
+            self.drawn.insert(draft.session.clone(), now);
             (self.budget.chat, draft)
+        })
+    }
+
+    /// Which of several is shown. A person's own chat has one place for them, which is the current session's as long
+    /// as that works; everywhere else they take turns.
+    fn choose(&self, drafts: BTreeMap<String, Draft>) -> Option<Draft> {
+        let is_own = self.budget.chat > 0;
+        drafts.into_values().min_by_key(|draft| {
+            (!(is_own && draft.is_current), self.drawn.get(&draft.session).copied())
         })
     }
 }

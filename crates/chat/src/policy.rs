@@ -46,7 +46,7 @@ pub struct Said {
     pub forum: bool,
     /// Its own number in the chat.
     pub message: i64,
-    /// The words; those below a picture or a file count as well.
+    /// The words; those below a picture or a file count as well. None where it is a sticker or the like.
     pub text: String,
     /// The message that it answers.
     pub reply_to: Option<i64>,
@@ -123,6 +123,16 @@ impl Policy {
         (!users.is_empty()).then_some(Self { users, chats })
     }
 
+    /// Nobody, as long as the configuration names no user.
+    pub fn nobody() -> Self {
+        Self { users: BTreeSet::new(), chats: BTreeSet::new() }
+    }
+
+    /// Whether it is of use to nobody.
+    pub fn is_nobodys(&self) -> bool {
+        self.users.is_empty()
+    }
+
     /// Lets an update in, or not.
     pub fn admit(&self, update: &Value) -> Result<Admitted, Ignored> {
         let id = update.get("update_id").and_then(Value::as_i64).ok_or(Ignored::Unusable)?;
@@ -156,7 +166,7 @@ impl Policy {
 
     /// Whether anything may be said in this chat. The number of a private one is its user's.
     pub fn speaks_in(&self, chat: i64) -> bool {
-        self.users.contains(&chat) || self.chats.contains(&chat)
+        self.users.contains(&chat) || (self.chats.contains(&chat) && !self.is_nobodys())
     }
 
     fn let_in(&self, from: Option<&Value>, chat: Option<&Value>) -> Result<(i64, i64), Ignored> {
@@ -186,6 +196,11 @@ const ALIEN: [&str; 10] = [
     "edit_date",
 ];
 
+/// What a person sends that no agent can be told. All else without words is the network's own: somebody has come,
+/// a message was pinned.
+const WORDLESS: [&str; 8] =
+    ["sticker", "contact", "location", "venue", "poll", "dice", "game", "story"];
+
 fn thread(message: &Value) -> Option<i64> {
     // A reply in a group without topics has a number as well, which means nothing to a sender.
     let is_topic = message.get("is_topic_message").and_then(Value::as_bool).unwrap_or(false);
@@ -202,7 +217,7 @@ fn said(update: i64, user: i64, chat: i64, message: &Value) -> Option<Said> {
     let text = words.and_then(Value::as_str).unwrap_or_default().to_owned();
     let reply = message.get("reply_to_message").and_then(|reply| reply.get("message_id"));
     let file = attached(message);
-    if text.is_empty() && file.is_none() {
+    if text.is_empty() && file.is_none() && !WORDLESS.iter().any(|it| message.get(*it).is_some()) {
         return None;
     }
     Some(Said {
@@ -345,9 +360,15 @@ mod tests {
         for update in [json!(null), json!([]), json!({"update_id": "x"}), json!({"message": {}})] {
             assert_eq!(policy().admit(&update), Err(Ignored::Unusable), "{update}");
         }
-        let mut sticker = message(7, 7, "private");
-        sticker["message"].as_object_mut().unwrap().remove("text");
-        assert_eq!(policy().admit(&sticker), Err(Ignored::Unusable));
+        let mut pinned = message(7, 7, "private");
+        pinned["message"].as_object_mut().unwrap().remove("text");
+        pinned["message"]["pinned_message"] = json!({});
+        assert_eq!(policy().admit(&pinned), Err(Ignored::Unusable));
+        let mut sticker = pinned;
+        sticker["message"]["sticker"] = json!({});
+        assert!(
+            matches!(policy().admit(&sticker), Ok(Admitted::Said(said)) if said.text.is_empty())
+        );
     }
 
     #[test]

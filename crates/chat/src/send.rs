@@ -5,11 +5,12 @@ mod pictures;
 use crate::bot::Bot;
 use crate::channel::{Channel, ChannelFault};
 use crate::outbox::{Item, Lane, Next, Outbox, Outcome, Settled, What, together};
-use crate::policy::Place;
+use crate::policy::{Place, Policy};
 use crate::store::{CardState, Change, StoreFault};
 use crate::words;
 use pictures::Pictures;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// What a sender does next.
 #[derive(Debug, PartialEq, Eq)]
@@ -30,6 +31,8 @@ pub struct Sender<'b> {
     /// The number of the next item that was not seen yet.
     next: u64,
     pictures: Pictures,
+    /// Who was let in at the last step.
+    policy: Arc<Policy>,
     /// Milliseconds that have passed since something in the past.
     clock: fn() -> u64,
     clock_wall: fn() -> i64,
@@ -44,7 +47,9 @@ impl<'b> Sender<'b> {
         clock: fn() -> u64,
     ) -> Result<Self, StoreFault> {
         let (outbox, pictures) = (Outbox::new(), Pictures::default());
-        let mut sender = Self { bot, channel, outbox, next: 0, pictures, clock, clock_wall };
+        let policy = bot.policy();
+        let mut sender =
+            Self { bot, channel, outbox, next: 0, pictures, policy, clock, clock_wall };
         let now = sender.now();
         let store = bot.store();
         let look = store.look();
@@ -65,17 +70,27 @@ impl<'b> Sender<'b> {
         self.outbox.heard_from(chat);
     }
 
-    /// Makes at most one request.
+    /// Makes at most one request. Where nobody is let in any more, nothing is said.
     pub fn step(&mut self) -> Result<Step, StoreFault> {
+        let Some(_sending) = self.bot.sends() else { return Ok(Step::Idle) };
+        let policy = self.bot.policy();
+        if policy != self.policy {
+            self.policy = policy;
+            self.outbox.open_all();
+        }
         self.take_in()?;
         let now = self.now();
         match self.outbox.next(now) {
             Next::Send(items) => {
-                self.send(items)?;
+                match items.first().map(|item| item.chat) {
+                    Some(chat) if !self.policy.speaks_in(chat) => self.outbox.shut(chat),
+                    Some(_) | None => self.send(items)?,
+                }
                 Ok(Step::Again)
             }
+            Next::Show(chat, _) if !self.policy.speaks_in(chat) => Ok(Step::Again),
             Next::Show(chat, draft) => {
-                let answer = self.pictures.show((self.bot, self.channel), chat, &draft)?;
+                let answer = self.pictures.show((self.bot, self.channel), (chat, &draft), now)?;
                 if let Some(answer) = answer {
                     let (now, outcome) = (self.now(), outcome(&answer));
                     self.outbox.report_draft(chat, now, &outcome);

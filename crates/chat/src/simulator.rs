@@ -8,7 +8,7 @@ mod stories;
 
 use crate::Told;
 use crate::bot::{Bot, Late, Setup, Which};
-use crate::channel::Channel;
+use crate::channel::{Channel, Me};
 use crate::inbox::Inbox;
 use crate::policy::Policy;
 use crate::send::{Sender, Step};
@@ -78,8 +78,8 @@ impl World {
             channel: Arc::clone(&self.network) as Arc<dyn Channel>,
             inbox: Inbox::new(self.folder.path()),
             voice: Voice::new(&["cat".to_owned()]),
-            policy: Policy::new(&USERS, &[GROUP]).unwrap(),
-            name: "glis_bot".to_owned(),
+            policy: Box::new(|| Arc::new(Policy::new(&USERS, &[GROUP]).unwrap())),
+            me: Me { number: 1, name: "glis_bot".to_owned() },
             topics: true,
             repo: Some("/repo".to_owned()),
             repos: BTreeMap::new(),
@@ -108,8 +108,7 @@ impl World {
     /// Delivers updates as the network has them: those behind the offset, again and again.
     fn deliver(&mut self) {
         self.alive(|world, bot| {
-            let offset = bot.store().look().offset().unwrap();
-            let updates = world.network.pending(offset);
+            let updates = world.network.pending(bot.offset().unwrap());
             let fresh = bot.take_in(&updates, Late::Never).unwrap();
             for id in fresh {
                 bot.deal_with(id).unwrap();
@@ -200,6 +199,19 @@ impl World {
         self.update(json!({"message": {
             "message_id": 1, "date": now() / 1000, "text": text,
             "from": {"id": user, "is_bot": false}, "chat": {"id": chat, "type": kind},
+        }}));
+    }
+
+    /// A reply of an allowed user to a message.
+    fn reply(&mut self, (user, chat): (i64, i64), message: i64, text: &str) {
+        let id = self.update + 1;
+        self.house.expect(id, user, true, text);
+        self.house.pressed(id, self.network.card_text(chat, message));
+        let kind = if chat < 0 { "supergroup" } else { "private" };
+        self.update(json!({"message": {
+            "message_id": 1, "date": now() / 1000, "text": text,
+            "from": {"id": user, "is_bot": false}, "chat": {"id": chat, "type": kind},
+            "reply_to_message": {"message_id": message},
         }}));
     }
 
@@ -317,8 +329,9 @@ impl World {
         let read = self.house.event(bot.position().unwrap().next).is_none();
         let store = bot.store();
         let look = store.look();
-        let heard = self.network.last_update() < look.offset().unwrap();
-        read && heard && look.undone().unwrap().is_empty() && look.waiting(0).unwrap().is_empty()
+        read && self.network.is_heard()
+            && look.undone().unwrap().is_empty()
+            && look.waiting(0).unwrap().is_empty()
     }
 }
 

@@ -25,6 +25,11 @@ impl Health {
         Self { name: Some(name.to_owned()), trouble: None }
     }
 
+    /// It works, and something is to be seen to.
+    pub fn troubled(name: &str, what: &str) -> Self {
+        Self { name: Some(name.to_owned()), trouble: Some(what.to_owned()) }
+    }
+
     /// It does not.
     pub fn trouble(what: &str) -> Self {
         Self { name: None, trouble: Some(what.to_owned()) }

@@ -24,11 +24,13 @@ use std::time::Duration;
 /// Name of the file in the state folder.
 pub const FILE: &str = "chat.db";
 /// Another form of the tables is another number.
-const FORM: i64 = 1;
+const FORM: i64 = 2;
 /// All statements of this file and of those below it: none is made ready twice.
 const STATEMENTS: usize = 64;
 /// What was dealt with is known for so long; no network repeats an update after a day.
 const KEPT_MS: i64 = 48 * 3_600_000;
+/// A network keeps updates that nobody has asked for no longer than this.
+const UPDATES_MS: i64 = 24 * 3_600_000;
 
 const TABLES: &str = "
     CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
@@ -45,7 +47,7 @@ const TABLES: &str = "
     CREATE TABLE IF NOT EXISTS cards (
         card TEXT PRIMARY KEY, chat INTEGER NOT NULL, thread INTEGER, session TEXT NOT NULL,
         request TEXT NOT NULL, generation INTEGER NOT NULL, shown TEXT NOT NULL,
-        message INTEGER, state TEXT NOT NULL, fate TEXT) STRICT;
+        message INTEGER, state TEXT NOT NULL, fate TEXT, user INTEGER NOT NULL DEFAULT 0) STRICT;
     CREATE TABLE IF NOT EXISTS chats (
         chat INTEGER PRIMARY KEY, current TEXT, banned_until INTEGER) STRICT;
     CREATE TABLE IF NOT EXISTS follows (
@@ -127,6 +129,14 @@ impl Store {
             return Err(StoreFault::Newer(form));
         }
         db.execute_batch(TABLES)?;
+        if form == 1 {
+            // A button of each card tells whose it is.
+            db.execute_batch(
+                "ALTER TABLE cards ADD COLUMN user INTEGER NOT NULL DEFAULT 0;
+                 UPDATE cards SET user = coalesce((SELECT json_extract(bound, '$.user')
+                     FROM buttons WHERE buttons.card = cards.card), user);",
+            )?;
+        }
         db.pragma_update(None, "user_version", FORM)?;
         Ok(Self { db })
     }
@@ -160,9 +170,15 @@ pub struct Change<'s> {
 }
 
 impl Look<'_> {
-    /// The next update that the network is asked for.
-    pub fn offset(&self) -> Result<i64, StoreFault> {
-        Ok(self.meta("offset")?.and_then(|text| text.parse().ok()).unwrap_or(0))
+    /// The update behind those that were taken in, unless the network knows that they were, or has forgotten them by
+    /// now.
+    pub fn offset(&self, now: i64) -> Result<Option<i64>, StoreFault> {
+        let kept = self.meta("offset")?;
+        let parsed = kept
+            .as_deref()
+            .and_then(|kept| kept.split_once(' '))
+            .and_then(|(next, at)| Some((next.parse::<i64>().ok()?, at.parse::<i64>().ok()?)));
+        Ok(parsed.filter(|(_, at)| now - at < UPDATES_MS).map(|(next, _)| next))
     }
 
     /// A word that is kept under a name.
@@ -189,7 +205,7 @@ impl Look<'_> {
 
     /// Updates that were not dealt with yet, oldest first.
     pub fn undone(&self) -> Result<Vec<Update>, StoreFault> {
-        let sql = "SELECT id, body, late FROM updates WHERE done = 0 ORDER BY id";
+        let sql = "SELECT id, body, late FROM updates WHERE done = 0 ORDER BY at, id";
         let mut rows = self.db.prepare_cached(sql)?;
         let found = rows.query_map([], update)?;
         Ok(found.collect::<Result<_, _>>()?)
@@ -220,6 +236,14 @@ impl Look<'_> {
             items.push(Item { worn, expires: expires.map(i64::unsigned_abs), ..item });
         }
         Ok(items)
+    }
+
+    /// Whether words of agents wait to be sent to this chat.
+    pub fn has_words_waiting(&self, chat: i64) -> Result<bool, StoreFault> {
+        let sql = "SELECT 1 FROM outbox WHERE chat = ?1 AND lane = ?2 \
+                   AND json_extract(what, '$.clear') IS NULL";
+        let lane = serde_json::to_string(&Lane::Final)?;
+        Ok(self.db.prepare_cached(sql)?.exists(params![chat, lane])?)
     }
 
     /// Whether this still waits to be sent.
@@ -298,9 +322,31 @@ impl Change<'_> {
         Ok(())
     }
 
-    /// The network need not be asked for updates before this one any more.
-    pub fn set_offset(&self, next: i64) -> Result<(), StoreFault> {
-        self.set_meta("offset", &next.to_string())
+    /// The network is to know that updates before this one were taken in; there is nothing that it does not know if
+    /// there is none.
+    pub fn set_offset(&self, next: Option<i64>, now: i64) -> Result<(), StoreFault> {
+        match next {
+            Some(next) => self.set_meta("offset", &format!("{next} {now}")),
+            None => self.forget_meta("offset"),
+        }
+    }
+
+    /// This bot goes on here. What another one has seen and shown on the network is not its own: its updates and
+    /// its messages have numbers of theirs. What agents ask is shown again, by this one.
+    pub fn begin_as(&self, bot: i64) -> Result<(), StoreFault> {
+        let known = self.look().meta("bot")?;
+        if known.is_some_and(|known| known != bot.to_string()) {
+            self.db.execute_batch(
+                "DELETE FROM updates; DELETE FROM cards; DELETE FROM buttons;
+                 DELETE FROM outbox WHERE json_extract(what, '$.edit') IS NOT NULL
+                     OR json_extract(what, '$.ack') IS NOT NULL
+                     OR json_extract(what, '$.clear') IS NOT NULL
+                     OR json_extract(what, '$.post.keys') IS NOT NULL;
+                 DELETE FROM meta WHERE key = 'offset' OR key GLOB 'preview-*'
+                     OR key GLOB 'began-*' OR key GLOB 'answered-*';",
+            )?;
+        }
+        self.set_meta("bot", &bot.to_string())
     }
 
     /// Everything up to there was read.
@@ -386,6 +432,13 @@ impl Change<'_> {
     pub fn use_up(&self, nonce: &str, update: i64) -> Result<(), StoreFault> {
         let sql = "UPDATE buttons SET used_by = ?2 WHERE used_by IS NULL AND card = \
                    (SELECT card FROM buttons WHERE nonce = ?1)";
+        self.db.prepare_cached(sql)?.execute(params![nonce, update])?;
+        Ok(())
+    }
+
+    /// A button was pressed that counts again, by this update.
+    pub fn note_press(&self, nonce: &str, update: i64) -> Result<(), StoreFault> {
+        let sql = "UPDATE buttons SET used_by = ?2 WHERE nonce = ?1";
         self.db.prepare_cached(sql)?.execute(params![nonce, update])?;
         Ok(())
     }

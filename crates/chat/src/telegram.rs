@@ -4,7 +4,7 @@ mod token;
 
 pub use token::{Token, TokenFault, read_token};
 
-use crate::channel::{Channel, ChannelFault, Limits};
+use crate::channel::{Channel, ChannelFault, Limits, Me};
 use crate::outbox::Key;
 use crate::policy::Place;
 use crate::text::Text;
@@ -148,13 +148,14 @@ impl Channel for Telegram {
         Limits { post_units: 4096, caption_units: 1024, file_bytes: FILE_BYTES_MAX }
     }
 
-    fn introduce(&self) -> Result<String, ChannelFault> {
+    fn introduce(&self) -> Result<Me, ChannelFault> {
         // An unknown bot is answered like an unknown method.
         let me = self.call("getMe", &json!({})).map_err(|fault| {
             if fault == ChannelFault::Unknown { ChannelFault::Unauthorized } else { fault }
         })?;
-        let name = me.get("username").and_then(Value::as_str);
-        name.map(str::to_owned).ok_or_else(|| ChannelFault::Unreachable("half an answer".into()))
+        let name = me.get("username").and_then(Value::as_str).map(str::to_owned);
+        let name = name.ok_or_else(|| ChannelFault::Unreachable("half an answer".to_owned()))?;
+        Ok(Me { number: number(&me, "id")?, name })
     }
 
     fn announce(&self, commands: &[(&str, &str)]) -> Result<(), ChannelFault> {
@@ -165,11 +166,14 @@ impl Channel for Telegram {
         self.call("setMyCommands", &json!({"commands": commands})).map(drop)
     }
 
-    fn updates(&self, offset: i64, wait: Duration) -> Result<Vec<Value>, ChannelFault> {
-        let body = json!({
-            "offset": offset, "timeout": wait.as_secs(), "limit": 100,
+    fn updates(&self, offset: Option<i64>, wait: Duration) -> Result<Vec<Value>, ChannelFault> {
+        let mut body = json!({
+            "timeout": wait.as_secs(), "limit": 100,
             "allowed_updates": ["message", "callback_query"],
         });
+        if let (Some(offset), Some(fields)) = (offset, body.as_object_mut()) {
+            fields.insert("offset".to_owned(), json!(offset));
+        }
         let time = wait + POLL_GRACE;
         let body = body.to_string();
         let answer = self.request("getUpdates", "application/json", body.as_bytes(), time)?;

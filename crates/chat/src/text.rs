@@ -6,7 +6,7 @@ mod markdown;
 mod split;
 
 pub use markdown::from_markdown;
-pub use split::{Parts, parts};
+pub use split::{Parts, in_parts, parts};
 
 use glis_core::redact::redact;
 use glis_wire::plain::without_escapes;
@@ -128,7 +128,8 @@ impl Text {
         self.text.trim().is_empty()
     }
 
-    /// From one place to another, in units, without blanks around it. What looks different is cut along.
+    /// From one place to another, in units, without blanks around it; those that a block of code begins with are
+    /// its own. What looks different is cut along.
     pub(crate) fn cut(&self, from: usize, to: usize) -> Self {
         let mut at = 0;
         let mut text = String::new();
@@ -138,9 +139,12 @@ impl Text {
             }
             at += c.len_utf16();
         }
-        let lead = text.len() - text.trim_start().len();
-        let from = from + units(text.get(..lead).unwrap_or_default());
-        let text = text.trim().to_owned();
+        let block = self.entities.iter().find(|it| it.style == Style::Pre && it.offset >= from);
+        let block = block.map_or(usize::MAX, |block| block.offset - from);
+        // A blank is one unit.
+        let lead = text.chars().take_while(|c| c.is_whitespace()).count().min(block);
+        let from = from + lead;
+        let text: String = text.trim_end().chars().skip(lead).collect();
         let end = from + units(&text);
         let clipped = self.entities.iter().filter_map(|entity| {
             let begins = entity.offset.max(from);

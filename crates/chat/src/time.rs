@@ -5,10 +5,11 @@
 //! (`waits-NAME`) how far it would have to be moved for it to go on. `GLIS_CLOCK` names a file with the seconds by
 //! which the clock on the wall is wrong, as it does for the daemon.
 
+use rustix::time::{ClockId, clock_gettime};
 use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How often a moved time is looked at. Nothing looks where no test moves it.
 pub(crate) const LOOK: Duration = Duration::from_millis(2);
@@ -37,10 +38,13 @@ pub(crate) fn is_by_hand() -> bool {
     folder().is_some()
 }
 
-/// The time that has passed since something in the past. It only goes forward.
+/// The time that has passed since something in the past. It only goes forward, also while the machine sleeps: who
+/// was asleep was away.
 pub(crate) fn passed() -> Duration {
-    static BEGAN: OnceLock<Instant> = OnceLock::new();
-    BEGAN.get_or_init(Instant::now).elapsed() + moved()
+    let now = clock_gettime(ClockId::Boottime);
+    let secs = u64::try_from(now.tv_sec).unwrap_or_default();
+    let nanos = u32::try_from(now.tv_nsec).unwrap_or_default();
+    Duration::new(secs, nanos) + moved()
 }
 
 /// The same in whole milliseconds.

@@ -8,3 +8,10 @@ pub struct Told {
     /// The next step.
     pub hint: Option<String>,
 }
+
+impl Told {
+    /// What happened, and the next step.
+    pub(crate) fn new(message: &str, hint: &str) -> Self {
+        Self { message: message.to_owned(), hint: Some(hint.to_owned()) }
+    }
+}

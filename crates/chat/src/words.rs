@@ -3,11 +3,12 @@
 
 mod card;
 mod file;
+mod here;
 mod plan;
 mod progress;
 mod topic;
 
-pub use card::{Shown, answer_in_words, card, fate_of, settled};
+pub use card::{BELOW_CARD_MAX, SHOWN_AGAIN, Shown, answer_in_words, card, fate_of, settled};
 pub use file::{COMMAND_WITH_FILE, FILE_IS_NO_ANSWER, heard, only_a, too_large, what_was_said};
 pub use plan::{
     can_resume, is_stuck, plan_now, plan_paused, plan_runs, plan_title, plan_written, rests,
@@ -24,6 +25,7 @@ use glis_client::labels::state;
 use glis_core::Status;
 use glis_core::session::Deferral;
 use glis_wire::view::{Entry, FileDiffView, GateView, SessionView, Voice};
+use here::in_chat;
 
 /// There is no session to talk to.
 pub const NO_SESSION: &str = "No active session";
@@ -31,6 +33,12 @@ pub const NO_SESSION: &str = "No active session";
 pub const NO_SESSIONS: &str = "No sessions found. Use /new to create one.";
 /// A message waits for a paused session.
 pub const IS_PAUSED: &str = "Session is paused. /resume to continue.";
+/// A sticker, or the like.
+pub const NO_WORDS: &str =
+    "This was not sent: an agent takes words, files, pictures and what is spoken.";
+/// In a group a question is for one user.
+pub const NOT_YOURS: &str =
+    "This question is for another user. /switch to the session to be asked as well.";
 /// More active sessions than these are warned of.
 const ACTIVE_MAX: usize = 10;
 /// So many entries of a conversation are shown.
@@ -268,6 +276,11 @@ pub fn archive(session: &SessionView) -> Text {
     text.and(&format!(" into the trash?{running} `glis trash restore` brings it back."))
 }
 
+/// A session is in the trash.
+pub fn archived(name: &str) -> Text {
+    Text::plain("Session ").code(name).and(" is archived. `glis trash restore` brings it back.")
+}
+
 /// What came long after it was typed.
 pub fn late(typed: &str, minutes: i64) -> Text {
     let text = Text::plain(format!("This came {minutes} minutes late and was not carried out:\n"));
@@ -293,8 +306,8 @@ pub fn short(text: &str, most: usize) -> String {
 
 /// Something went wrong: what, and what to do.
 pub fn fault(message: &str, hint: Option<&str>) -> Text {
-    let hint = hint.map_or_else(String::new, |hint| format!("\n{}", clean(hint)));
-    Text::plain(format!("{}{hint}", clean(message)))
+    let hint = hint.map_or_else(String::new, |hint| format!("\n{}", in_chat(&clean(hint))));
+    Text::plain(format!("{}{hint}", in_chat(&clean(message))))
 }
 
 #[cfg(test)]

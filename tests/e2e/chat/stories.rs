@@ -71,7 +71,7 @@ fn a_message_at_the_end_of_an_idle_time_is_worked_off_once() -> Outcome {
 
 #[test]
 fn a_final_text_outlives_a_ban_of_thirty_seconds_in_a_draft() -> Outcome {
-    a_ban_in_the_middle_of_a_stream("sendMessageDraft", "run true ;; work 1 ;; run true")
+    a_ban_in_the_middle_of_a_stream("sendMessageDraft", "run true ;; work 2 ;; run true")
 }
 
 /// A server that knows no drafts, and bans the bot when it changes the message in their place.

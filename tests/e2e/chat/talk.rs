@@ -144,6 +144,51 @@ fn a_restart_is_confirmed_and_an_archive_too() -> Outcome {
     bot.press("Archive")?;
     bot.hear("Session blue is archived.")?;
     bot.ask("hello?", "No active session")?;
+    assert_eq!(bot.count("is archived"), 1, "it is told once");
+    // One that goes elsewhere is told of as well.
+    bot.ask("/new red", "Session red created.")?;
+    bot.house.ok(&["rm", "red"])?;
+    bot.hear("Session red is archived. `glis trash restore` brings it back.")?;
+    bot.ask("hello?", "No active session")?;
+    // And one of which this chat did not hear.
+    bot.house.ok(&["new", "green", "--headless"])?;
+    bot.ask("/archive Green", "Put green into the trash?")?;
+    bot.press("Archive")?;
+    bot.hear("Session green is archived.")?;
+    Ok(())
+}
+
+/// What is no word for an agent is not passed over in silence, and what to do is told as it is done here.
+#[test]
+fn a_phone_is_answered_in_its_own_words() -> Outcome {
+    let bot = BotHouse::new()?;
+    bot.ask("/New Gamma", "Session gamma created.")?;
+    bot.ask("/Pause Force", "Session paused. /resume to continue.")?;
+    let unknown = bot.ask("/switch nobody", "no session")?;
+    assert!(unknown.text.contains("/sessions") && !unknown.text.contains("glis"), "{unknown:?}");
+    bot.ask("/tmp is full", "Unknown command, nothing was sent. /help lists all.")?;
+    bot.api.update(json!({"message": {
+        "message_id": 1, "date": 1, "sticker": {"file_id": "s"},
+        "from": {"id": ME, "is_bot": false}, "chat": {"id": ME, "type": "private"},
+    }}));
+    bot.hear("This was not sent: an agent takes words, files, pictures and what is spoken.")?;
+    Ok(())
+}
+
+/// More sessions than fit into one message are listed in several, and each can be switched to.
+#[test]
+fn many_sessions_are_listed_whole() -> Outcome {
+    let bot = BotHouse::new()?;
+    let name = |number: usize| format!("session-{number:02}-{}", "x".repeat(50));
+    for number in 0..45 {
+        bot.house.ok(&["new", &name(number), "--headless"])?;
+    }
+    bot.say("/sessions");
+    let list = bot.api.until(|all| all.iter().find(|it| !it.buttons.is_empty()).cloned());
+    let list = list.ok_or("no list")?;
+    let all: String = bot.api.messages().into_iter().map(|message| message.text).collect();
+    assert!((0..45).all(|number| all.contains(&name(number))), "{all}");
+    assert!(bot.api.messages().len() > 1 && list.buttons.len() == 24, "{list:?}");
     Ok(())
 }
 

@@ -10,6 +10,9 @@ pub(crate) const ME: i64 = 7;
 /// A user who may not.
 pub(crate) const STRANGER: i64 = 666;
 
+/// Who is let in, in the configuration.
+const ALLOWED: &str = "allowed_users = [7]\n";
+
 pub(crate) struct BotHouse {
     pub(crate) house: House,
     pub(crate) api: BotApi,
@@ -46,7 +49,7 @@ impl BotHouse {
         let bot = Self { house, api, running: None };
         std::fs::write(bot.token(), TOKEN)?;
         std::fs::set_permissions(bot.token(), std::fs::Permissions::from_mode(0o600))?;
-        bot.configure(agent, &bot.api.url(), more)?;
+        bot.configure(agent, &bot.api.url(), &format!("{ALLOWED}{more}"))?;
         Ok(bot)
     }
 
@@ -57,7 +60,7 @@ impl BotHouse {
     fn configure(&self, agent: &str, url: &str, more: &str) -> Outcome {
         self.house.configure(&format!(
             "default_agent = \"{agent}\"\n[chat.telegram]\ntoken_file = '{}'\n\
-             allowed_users = [{ME}]\nrepo = '{}'\napi_url = '{url}'\n{more}\n",
+             repo = '{}'\napi_url = '{url}'\n{more}\n",
             self.token().display(),
             self.house.repo().display(),
         ))
@@ -65,7 +68,12 @@ impl BotHouse {
 
     /// Has the bot talk on another network, from its next start on.
     pub(crate) fn talk_on(&self, url: &str) -> Outcome {
-        self.configure("rehearsal", url, "")
+        self.configure("rehearsal", url, ALLOWED)
+    }
+
+    /// Has these users let in, and nobody else.
+    pub(crate) fn let_in(&self, users: &[i64]) -> Outcome {
+        self.configure("rehearsal", &self.api.url(), &format!("allowed_users = {users:?}\n"))
     }
 
     pub(crate) fn start(&mut self) -> Outcome {

@@ -28,6 +28,7 @@ impl Bot {
     /// Words for the current session, or the answer to what it asks.
     pub(super) fn words(&self, asked: &Asked, said: &Said) -> Result<(), StoreFault> {
         match &said.file {
+            None if said.text.is_empty() => self.reply(asked, words::NO_WORDS),
             None => self.plain_words(asked, said, &said.text),
             Some(file) if file.kind == AttachedKind::Voice => self.voice(asked, said, file),
             Some(file) => self.words_with_file(asked, said, file),
@@ -244,7 +245,7 @@ impl Bot {
                 (Topic::Own, Some(_)) | (Topic::None, _) => Ok(()),
             }
         })?;
-        self.show_asks(&session)
+        self.show_asks_again(&session, chat)
     }
 
     /// What a chat was told of a session; where it does not hear of it yet, all that was said so far. That is

@@ -4,10 +4,10 @@ use super::say::{Say, What};
 use super::{Asked, Bot};
 use crate::button::Act;
 use crate::desk::Caller;
-use crate::outbox::{Lane, What as Sent};
+use crate::outbox::{Lane, POST_UNITS_MAX, What as Sent};
 use crate::policy::{Place, Pressed};
 use crate::store::{Card, CardState, Change, Follow, StoreFault};
-use crate::text::clean;
+use crate::text::{clean, in_parts};
 use crate::words;
 use glis_client::Fault;
 use glis_core::Refusal;
@@ -22,6 +22,16 @@ impl Bot {
     pub(super) fn show_asks(&self, session: &SessionView) -> Result<(), StoreFault> {
         let now = self.now();
         self.change(|change| show_asks_in(change, session, now))
+    }
+
+    /// Shows everything that a session asks, in this chat also what a card shows already.
+    pub(super) fn show_asks_again(
+        &self,
+        session: &SessionView,
+        chat: i64,
+    ) -> Result<(), StoreFault> {
+        let now = self.now();
+        self.change(|change| show_again(change, (session, chat), now))
     }
 
     /// Answers a question, if it is still this very one that is asked.
@@ -66,6 +76,9 @@ impl Bot {
         card: &Card,
         text: &str,
     ) -> Result<(), StoreFault> {
+        if card.user != asked.user {
+            return self.reply(asked, words::NOT_YOURS);
+        }
         let shown = match self.show(&asked.caller, &card.session) {
             Ok(shown) => shown,
             Err(fault) => return self.complain(asked, fault),
@@ -131,17 +144,20 @@ fn add(
     follow: &Follow,
     now: i64,
 ) -> Result<(), StoreFault> {
-    let (chat, thread) = (follow.chat, follow.thread);
+    let (chat, thread, user) = (follow.chat, follow.thread, follow.user);
     let shown = words::card(&session.name, ask);
+    // What became of it stands below the last part, in place of how to answer.
+    let (before, last) = in_parts(&shown.text, POST_UNITS_MAX - words::BELOW_CARD_MAX);
     let name = format!("{}/{}/{}/{chat}", session.id, session.generation, ask.request);
     let card = Card {
         name: name.clone(),
         chat,
         thread,
+        user,
         session: session.id.clone(),
         request: ask.request.clone(),
         generation: session.generation,
-        shown: shown.text.clone(),
+        shown: last.clone(),
         message: None,
         state: CardState::Open,
         fate: None,
@@ -164,10 +180,30 @@ fn add(
     if let Some(content) = shown.whole {
         let file = format!("{}-asks.txt", session.name);
         let what = What::File { name: file, content, caption: String::new() };
-        Say::new(place, Lane::Approval, what).put(change, follow.user, now)?;
+        Say::new(place, Lane::Approval, what).put(change, user, now)?;
     }
-    let what = What::Card { text: shown.text, keys, card: Some(name) };
-    Say::new(place, Lane::Approval, what).put(change, follow.user, now)
+    for text in before {
+        Say::text(place, Lane::Approval, text).put(change, user, now)?;
+    }
+    let what = What::Card { text: last.and(shown.how), keys, card: Some(name) };
+    Say::new(place, Lane::Approval, what).put(change, user, now)
+}
+
+/// What a session asks is shown once more in this chat, for whom it is now: it may be far up, and another user's.
+pub(super) fn show_again(
+    change: &Change<'_>,
+    (session, chat): (&SessionView, i64),
+    now: i64,
+) -> Result<(), StoreFault> {
+    for card in change.look().open_cards(&session.id)? {
+        // One without a message is on its way.
+        if let Some(message) = card.message.filter(|_| card.chat == chat) {
+            let card = Card { fate: Some(words::SHOWN_AGAIN.to_owned()), ..card };
+            change.set_aside(&card.name, message, words::SHOWN_AGAIN)?;
+            settle(change, &card, message)?;
+        }
+    }
+    show_asks_in(change, session, now)
 }
 
 /// Takes a card back: its buttons count for nothing, and it tells what happened.

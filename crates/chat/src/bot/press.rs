@@ -4,17 +4,18 @@ use super::asks::note_where;
 use super::say::Say;
 use super::{Asked, Bot};
 use crate::button::{Act, Stale};
-use crate::desk::Caller;
 use crate::outbox::Lane;
 use crate::policy::Pressed;
 use crate::store::StoreFault;
+use crate::words;
+use glis_client::Fault;
 use glis_core::input::IfRunning;
 use glis_core::pause::PauseMode;
-use glis_wire::client::Action;
+use glis_wire::client::{Action, Request, Response};
 
 impl Bot {
     pub(super) fn press(&self, pressed: &Pressed) -> Result<(), StoreFault> {
-        let caller = Caller { user: pressed.user, key: format!("telegram-{}", pressed.update) };
+        let caller = self.caller(pressed.user, pressed.update);
         let Pressed { update, user, place, .. } = *pressed;
         let topic = self.topic_in(pressed.forum);
         let asked = Asked { update, user, place, topic, caller };
@@ -38,8 +39,10 @@ impl Bot {
                 }
                 None => (Err(Stale::Unknown), false),
             };
-            if judged.is_ok() && !known {
-                change.use_up(&pressed.data, update)?;
+            match &judged {
+                Ok(act) if !known && act.is_for_once() => change.use_up(&pressed.data, update)?,
+                Ok(_) if !known => change.note_press(&pressed.data, update)?,
+                Ok(_) | Err(_) => {}
             }
             if !known {
                 note_where(change, pressed)?;
@@ -51,6 +54,20 @@ impl Bot {
             }
             Ok(judged)
         })
+    }
+
+    /// Puts a session into the trash. A chat that hears of it is told by that.
+    fn put_away(&self, asked: &Asked, session: &str) -> Result<(), StoreFault> {
+        let follows = self.store().look().follows_of(session)?;
+        let hears = follows.iter().any(|follow| follow.chat == asked.place.chat);
+        let action = Action::Remove { running: IfRunning::Stop };
+        let request = Request::Act { session: session.to_owned(), action };
+        match self.carry(asked, &request)? {
+            Ok(Response::Done { .. }) if hears => self.answer(asked, &[], |_| Ok(())),
+            Ok(Response::Done { session, .. }) => self.reply(asked, words::archived(&session.name)),
+            Ok(_) => self.complain(asked, Fault::unfit()),
+            Err(fault) => self.complain(asked, fault),
+        }
     }
 
     fn carry_out(&self, asked: &Asked, act: Act) -> Result<(), StoreFault> {
@@ -68,15 +85,7 @@ impl Bot {
                 })
             }
             Act::ForcePause { session } => self.pause(asked, &session, Some(PauseMode::Force)),
-            Act::Archive { session } => {
-                let action = Action::Remove { running: IfRunning::Stop };
-                self.done(asked, &session, action, |session| {
-                    format!(
-                        "Session {} is archived. `glis trash restore` brings it back.",
-                        session.name
-                    )
-                })
-            }
+            Act::Archive { session } => self.put_away(asked, &session),
             Act::ExecutePlan { place } => self.execute_plan(asked, &place),
             Act::PausePlan { place } => self.pause_plan(asked, &place, PauseMode::Interrupt),
             Act::ResumeTask { place, task } => self.resume_task(asked, &place, &task),

@@ -4,7 +4,7 @@ use crate::button::{Act, Bound, nonce};
 use crate::outbox::{Key, Lane, POST_UNITS_MAX, What as Sent};
 use crate::policy::Place;
 use crate::store::{Change, StoreFault};
-use crate::text::{Parts, Text, parts};
+use crate::text::{Parts, Text, in_parts, parts};
 
 /// How long a button counts.
 const BUTTON_MS: i64 = 24 * 3_600_000;
@@ -104,6 +104,10 @@ impl Say {
                 }
             },
             What::Card { text, keys, card } => {
+                let (before, last) = in_parts(text, POST_UNITS_MAX);
+                for text in before {
+                    push(&Sent::Post { text, keys: Vec::new(), card: None }, None)?;
+                }
                 let group = card.clone().unwrap_or_else(nonce);
                 let mut rows = Vec::new();
                 for row in keys {
@@ -121,7 +125,7 @@ impl Say {
                     }
                     rows.push(shown);
                 }
-                push(&Sent::Post { text: text.clone(), keys: rows, card: card.clone() }, None)
+                push(&Sent::Post { text: last, keys: rows, card: card.clone() }, None)
             }
             What::File { name, content, caption } => {
                 let (name, content, caption) = (name.clone(), content.clone(), caption.clone());

@@ -80,11 +80,18 @@ impl Bot {
         Ok(position)
     }
 
-    /// Forgets the chats that are not let in any more: nothing is said there, however much it was before.
+    /// Begins as the bot that it is.
+    pub fn begin(&self) -> Result<(), StoreFault> {
+        self.change(|change| change.begin_as(self.me.number))?;
+        self.forget_strangers()
+    }
+
+    /// Forgets the chats that are not let in any more: nothing of what was for them comes when they are again.
     pub fn forget_strangers(&self) -> Result<(), StoreFault> {
+        let policy = self.policy();
         self.change(|change| {
             let chats = change.look().chats()?.into_iter();
-            let mut strange = chats.filter(|chat| !self.policy.speaks_in(*chat));
+            let mut strange = chats.filter(|chat| !policy.speaks_in(*chat));
             strange.try_for_each(|chat| change.forget_chat(chat))
         })
     }
@@ -163,7 +170,7 @@ impl Bot {
         self.change(|change| {
             if kind.ends_turn() {
                 for follow in follows {
-                    tell_words(change, follow, &entries, now)?;
+                    tell_words(change, follow, (kind, &entries), now)?;
                     if !readable {
                         say(change, follow, (Lane::Final, UNREADABLE), now)?;
                     }
@@ -190,6 +197,12 @@ impl Bot {
                 None => lose(change, session)?,
             }
             if kind == Kind::Archived {
+                // A topic is told when it is closed.
+                for follow in follows.iter().filter(|follow| follow.thread.is_none()) {
+                    let place = Place { chat: follow.chat, thread: None };
+                    let say = Say::text(place, Lane::Final, words::archived(&follow.name));
+                    say.put(change, follow.user, now)?;
+                }
                 lose(change, session)?;
             }
             change.set_position(position)
@@ -217,7 +230,7 @@ impl Bot {
 fn tell_words(
     change: &Change<'_>,
     follow: &Follow,
-    entries: &[Entry],
+    (kind, entries): (Kind, &[Entry]),
     now: i64,
 ) -> Result<(), StoreFault> {
     // Read again within the change: another event may have told it meanwhile.
@@ -236,16 +249,22 @@ fn tell_words(
     }
     let is_current =
         change.look().current(follow.chat)?.as_deref() == Some(follow.session.as_str());
-    let lead = if is_current || follow.thread.is_some() {
-        Text::default()
-    } else {
-        Text::default().bold(&follow.name).and("\n")
-    };
-    let text = lead.join(&from_markdown(&whole));
+    let text = lead(follow, is_current).join(&from_markdown(&whole));
     let what = What::Text { text, whole, name: follow.name.clone() };
     let place = Place { chat: follow.chat, thread: follow.thread };
-    Say::new(place, Lane::Final, what).put(change, follow.user, now)?;
+    // What is said before a question explains it and comes with it; not before words that wait for longer.
+    let explains = kind == Kind::Asking && !change.look().has_words_waiting(follow.chat)?;
+    let lane = if explains { Lane::Approval } else { Lane::Final };
+    Say::new(place, lane, what).put(change, follow.user, now)?;
     clear(change, follow)
+}
+
+/// Whose words follow, where that is not known by itself.
+pub(super) fn lead(follow: &Follow, is_current: bool) -> Text {
+    if is_current || follow.thread.is_some() {
+        return Text::default();
+    }
+    Text::default().bold(&follow.name).and("\n")
 }
 
 /// The picture of what a session did goes, behind its words.

@@ -2,11 +2,11 @@
 //! words. It is made when an agent begins something, and now and then while it speaks.
 
 use super::Bot;
-use super::tell::{Untold, since};
+use super::tell::{Untold, lead, since};
 use crate::bell::Bell;
 use crate::outbox::Draft;
-use crate::store::{Follow, Mark};
-use crate::text::{Text, clean};
+use crate::store::{Follow, Mark, StoreFault};
+use crate::text::clean;
 use crate::words;
 use glis_client::Fault;
 use glis_core::Status;
@@ -55,6 +55,8 @@ struct Read {
     last_action: Option<String>,
     /// What it had done, as each chat is shown it.
     done: BTreeMap<i64, String>,
+    /// It was read twice: an action may be known before it stands in the conversation.
+    is_sure: bool,
 }
 
 impl Watch {
@@ -122,25 +124,43 @@ impl Bot {
                 }
                 Err(fault) => return Err(fault.into()),
             };
-            let follows = self.store().look().follows_of(&session)?;
+            let follows = self.with_current_marked(&session)?;
             let known = read.filter(|read| read.last_action == shown.last_action);
             let read = match known {
-                Some(read) => read,
-                None => self.read_work(&shown, &follows)?,
+                Some(read) if read.is_sure => read,
+                known => self.read_work(&shown, &follows, known.as_ref())?,
             };
             self.sketch(&shown, stretch, &follows, read);
         }
         Ok(())
     }
 
-    fn read_work(&self, shown: &SessionView, follows: &[Follow]) -> Result<Read, Fault> {
+    /// The chats that hear of a session, each with whether it is the one that they talk to.
+    fn with_current_marked(&self, session: &str) -> Result<Vec<(Follow, bool)>, StoreFault> {
+        let store = self.store();
+        let look = store.look();
+        let marked = |follow: Follow| {
+            let is_current = look.current(follow.chat)?.as_deref() == Some(session);
+            Ok((follow, is_current))
+        };
+        look.follows_of(session)?.into_iter().map(marked).collect()
+    }
+
+    fn read_work(
+        &self,
+        shown: &SessionView,
+        follows: &[(Follow, bool)],
+        known: Option<&Read>,
+    ) -> Result<Read, Fault> {
         let entries = self.read(&shown.id)?.unwrap_or_default();
-        let done = follows.iter().map(|follow| (follow.chat, done_since(&entries, &follow.told)));
-        Ok(Read { last_action: shown.last_action.clone(), done: done.collect() })
+        let done = |(follow, _): &(Follow, bool)| (follow.chat, done_since(&entries, &follow.told));
+        let done: BTreeMap<i64, String> = follows.iter().map(done).collect();
+        let is_sure = known.is_some_and(|known| known.done == done);
+        Ok(Read { last_action: shown.last_action.clone(), done, is_sure })
     }
 
     /// Has it shown at once or never, unless its words were told meanwhile.
-    fn sketch(&self, shown: &SessionView, stretch: u64, follows: &[Follow], read: Read) {
+    fn sketch(&self, shown: &SessionView, stretch: u64, follows: &[(Follow, bool)], read: Read) {
         let mut at_work = self.watch.at_work();
         let Some(work) = at_work.sessions.get_mut(&shown.id).filter(|it| it.stretch == stretch)
         else {
@@ -148,12 +168,14 @@ impl Bot {
         };
         let saying = clean(whole_words(shown.saying.as_deref().unwrap_or_default()));
         let mut drafts = self.drafts.lock().unwrap_or_else(PoisonError::into_inner);
-        for follow in follows {
+        for (follow, is_current) in follows {
             let done = read.done.get(&follow.chat).map_or("", String::as_str);
             let text = end_of(&format!("{done}\n{}", saying.trim()));
             if !text.is_empty() {
+                let text = lead(follow, *is_current).and(&text);
                 let (thread, session) = (follow.thread, follow.session.clone());
-                drafts.push((follow.chat, Draft { thread, session, text: Text::plain(text) }));
+                let draft = Draft { thread, session, is_current: *is_current, text };
+                drafts.push((follow.chat, draft));
             }
         }
         work.read = Some(read);

@@ -7,6 +7,11 @@ fn post(id: u64, chat: i64, lane: Lane) -> Item {
     Item::new(id, chat, None, lane, What::Post { text, keys: Vec::new(), card: None })
 }
 
+fn draft(session: &str, text: &str) -> Draft {
+    let (session, text) = (session.to_owned(), Text::plain(text));
+    Draft { thread: None, session, is_current: false, text }
+}
+
 fn card(id: u64, chat: i64) -> Item {
     let text = Text::plain(format!("card {id}"));
     let what = What::Post { text, keys: Vec::new(), card: Some(id.to_string()) };
@@ -73,7 +78,7 @@ fn a_ban_is_obeyed_whole_and_all_arrives_right_after() {
         outbox.push(post(id, 7, Lane::Final));
     }
     outbox.push(card(50, 7));
-    outbox.draft(7, Draft { thread: None, session: "s".to_owned(), text: Text::plain("x") });
+    outbox.draft(7, draft("s", "x"));
     for now in (0..300_000).step_by(997) {
         assert!(matches!(outbox.next(now), Next::Wait(until) if until >= 300_000), "{now}");
     }
@@ -115,8 +120,7 @@ fn no_ban_is_cut_short() {
 
 #[test]
 fn a_draft_is_shown_at_once_or_never() {
-    let draft =
-        |n: u64| Draft { thread: None, session: "s".to_owned(), text: Text::plain(n.to_string()) };
+    let draft = |n: u64| draft("s", &n.to_string());
     let mut outbox = Outbox::new();
     outbox.draft(7, draft(1));
     outbox.draft(7, draft(2));
@@ -128,6 +132,34 @@ fn a_draft_is_shown_at_once_or_never() {
     outbox.draft(7, draft(4));
     outbox.push(post(1, 7, Lane::Status));
     assert!(matches!(outbox.next(9_000), Next::Send(_)), "what must arrive goes first");
+}
+
+/// Who shows what, each time that there is room for a picture.
+fn shown_in(chat: i64, rounds: u64, each: impl Fn(u64) -> Vec<Draft>) -> String {
+    let mut outbox = Outbox::new();
+    let mut shown = String::new();
+    for round in 0..rounds {
+        let now = round * 10_000;
+        for draft in each(round) {
+            outbox.draft(chat, draft);
+        }
+        if let Next::Show(_, draft) = outbox.next(now) {
+            shown.push_str(&draft.session);
+            outbox.report_draft(chat, now, &Outcome::Sent(None));
+        }
+    }
+    shown
+}
+
+#[test]
+fn of_several_at_work_the_current_one_is_shown_and_else_each_in_turn() {
+    let others = |_: u64| ["a", "b", "c"].map(|session| draft(session, "x")).to_vec();
+    let current = || Draft { is_current: true, ..draft("z", "x") };
+    let with_current = |round: u64| others(round).into_iter().chain([current()]).collect();
+    let at_first = |round: u64| if round < 3 { with_current(round) } else { others(round) };
+    assert_eq!(shown_in(7, 6, others), "abcabc");
+    assert_eq!(shown_in(7, 6, at_first), "zzzabc", "the chat's own comes first");
+    assert_eq!(shown_in(-7, 6, with_current), "abczab", "a group is nobody's");
 }
 
 #[test]

@@ -13,6 +13,8 @@ type Answer = Result<Option<i64>, ChannelFault>;
 
 /// A server that fails at so many drafts in a row does not know them.
 const FAILED_MAX: u32 = 3;
+/// A draft goes by itself after half a minute.
+const FADES_MS: u64 = 20_000;
 
 /// What is known of the ways to show one.
 #[derive(Debug, Default)]
@@ -23,8 +25,8 @@ pub(super) struct Pictures {
     failed: u32,
     /// These chats do not.
     chats: BTreeSet<i64>,
-    /// What was last shown, by chat and session: the same is not shown again.
-    last: BTreeMap<(i64, String), String>,
+    /// What was last shown, by chat and session, and when: the same is not shown again while it is to be seen.
+    last: BTreeMap<(i64, String), (String, u64)>,
 }
 
 impl Pictures {
@@ -32,22 +34,26 @@ impl Pictures {
     pub(super) fn show(
         &mut self,
         (bot, channel): (&Bot, &dyn Channel),
-        chat: i64,
-        draft: &Draft,
+        (chat, draft): (i64, &Draft),
+        now: u64,
     ) -> Result<Option<Answer>, StoreFault> {
         let name = (chat, draft.session.clone());
-        if self.last.get(&name) == Some(&draft.text.text) {
+        // Groups have negative numbers, and no drafts.
+        let fades = chat > 0 && !self.draftless && !self.chats.contains(&chat);
+        let is_seen = |(text, at): &(String, u64)| {
+            *text == draft.text.text && !(fades && now.saturating_sub(*at) >= FADES_MS)
+        };
+        if self.last.get(&name).is_some_and(is_seen) {
             return Ok(None);
         }
         let place = Place { chat, thread: draft.thread };
-        // Groups have negative numbers, and no drafts.
-        let answer = if chat < 0 || self.draftless || self.chats.contains(&chat) {
-            preview((bot, channel), place, draft)?
-        } else {
+        let answer = if fades {
             self.draft(channel, place, draft)
+        } else {
+            preview((bot, channel), place, draft)?
         };
         if answer.is_ok() {
-            self.last.insert(name, draft.text.text.clone());
+            self.last.insert(name, (draft.text.text.clone(), now));
         }
         Ok(Some(answer))
     }

@@ -22,6 +22,7 @@ struct Session {
     /// What is open: the request's name, and its words, which are never the same again.
     asks: Vec<(String, String)>,
     asked: u32,
+    actions: u32,
     entries: Vec<Entry>,
     /// What the agent has said, with the time.
     said: Vec<String>,
@@ -69,8 +70,7 @@ fn time() -> String {
 
 /// The update that a call is for: its key says so, also where it is made once more.
 fn update_of(key: &str) -> &str {
-    let key = key.trim_start_matches("telegram-");
-    key.split_once('-').map_or(key, |(update, _)| update)
+    key.split('-').nth(2).unwrap_or_default()
 }
 
 /// What a daemon says of a call that the one before it has left open.
@@ -89,7 +89,7 @@ impl State {
         view.name = format!("s{at}");
         view.id = format!("id-{}", view.name);
         view.generation = session.generation;
-        view.last_action = Some(format!("thing {}", session.entries.len()));
+        view.last_action = Some(format!("thing {}", session.actions));
         view.saying.clone_from(&session.saying);
         if session.saying.is_some() {
             view.status = glis_core::Status::Busy;
@@ -196,6 +196,7 @@ impl House {
         };
         let session = &mut state.sessions[at];
         session.saying = None;
+        session.actions += 1;
         session.entries.push(entry(Voice::Tool, "Bash: ls"));
         session.entries.push(entry(Voice::Assistant, &text));
         session.said.push(text);
@@ -206,15 +207,15 @@ impl House {
 
     /// An agent uses a tool.
     pub(super) fn work(&self, at: usize) {
+        self.begin_work(at);
+        self.write(at, Voice::Tool, "Bash: ls");
+    }
+
+    /// An agent uses a tool that does not stand in its conversation yet.
+    pub(super) fn begin_work(&self, at: usize) {
         let mut state = self.state.lock().unwrap();
-        let entry = Entry {
-            timestamp: time(),
-            voice: Voice::Tool,
-            content: "Bash: ls".to_owned(),
-            metadata: serde_json::Map::new(),
-        };
         let session = &mut state.sessions[at];
-        session.entries.push(entry);
+        session.actions += 1;
         session.saying = Some(String::new());
         state.event(at, json!({"event": "tool_began", "tool": "Bash"}));
     }
@@ -228,6 +229,17 @@ impl House {
         if began {
             state.event(at, json!({"event": "turn_began"}));
         }
+    }
+
+    /// An agent says something within its turn.
+    pub(super) fn explain(&self, at: usize, text: &str) {
+        self.write(at, Voice::Assistant, text);
+    }
+
+    fn write(&self, at: usize, voice: Voice, text: &str) {
+        let (content, metadata) = (text.to_owned(), serde_json::Map::new());
+        let entry = Entry { timestamp: time(), voice, content, metadata };
+        self.state.lock().unwrap().sessions[at].entries.push(entry);
     }
 
     pub(super) fn ask(&self, at: usize) {

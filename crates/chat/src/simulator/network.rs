@@ -2,7 +2,7 @@
 
 use super::random::Random;
 use super::{Killed, now};
-use crate::channel::{Channel, ChannelFault, Limits};
+use crate::channel::{Channel, ChannelFault, Limits, Me};
 use crate::outbox::Key;
 use crate::policy::Place;
 use crate::text::Text;
@@ -29,6 +29,8 @@ struct State {
     preview: i64,
     /// So many requests for a file come to nothing.
     unfetched: u32,
+    /// Every draft that was shown: chat and words.
+    drafts: Vec<(i64, String)>,
 }
 
 pub(super) struct Network {
@@ -50,15 +52,23 @@ impl Network {
         self.state.lock().unwrap().updates.push((id, body));
     }
 
-    pub(super) fn pending(&self, offset: i64) -> Vec<Value> {
-        let state = self.state.lock().unwrap();
-        let from = if self.random.lock().unwrap().one_in(5) { offset - 5 } else { offset };
-        state.updates.iter().filter(|(id, _)| *id >= from).map(|(_, body)| body.clone()).collect()
+    /// What was not forgotten yet; up to the offset it is from now on, or almost.
+    pub(super) fn pending(&self, offset: Option<i64>) -> Vec<Value> {
+        let mut state = self.state.lock().unwrap();
+        let again = if self.random.lock().unwrap().one_in(5) { 5 } else { 0 };
+        let from = offset.unwrap_or(0) - again;
+        state.updates.retain(|(id, _)| *id >= from);
+        state.updates.iter().map(|(_, body)| body.clone()).collect()
     }
 
-    /// The number of the last one that was added.
-    pub(super) fn last_update(&self) -> i64 {
-        self.state.lock().unwrap().updates.last().map_or(0, |(id, _)| *id)
+    /// Another bot has none of these updates.
+    pub(super) fn forget_updates(&self) {
+        self.state.lock().unwrap().updates.clear();
+    }
+
+    /// Whether nothing waits to be asked for.
+    pub(super) fn is_heard(&self) -> bool {
+        self.state.lock().unwrap().updates.is_empty()
     }
 
     pub(super) fn any_button(&self) -> Option<(i64, i64, String)> {
@@ -103,6 +113,18 @@ impl Network {
         let state = self.state.lock().unwrap();
         let own = state.messages.iter().filter(|(c, ..)| *c == chat);
         own.map(|(_, _, text, _)| text.clone()).collect()
+    }
+
+    /// The number of the last message in a chat with these words.
+    pub(super) fn message(&self, chat: i64, words: &str) -> i64 {
+        let state = self.state.lock().unwrap();
+        let mut own = state.messages.iter().rev().filter(|(c, ..)| *c == chat);
+        own.find(|(_, _, text, _)| text.contains(words)).map(|(_, id, ..)| *id).unwrap()
+    }
+
+    /// The drafts that were shown since this was last asked.
+    pub(super) fn take_drafts(&self) -> Vec<(i64, String)> {
+        std::mem::take(&mut self.state.lock().unwrap().drafts)
     }
 
     /// How many pictures of what goes on are to be seen.
@@ -205,15 +227,15 @@ impl Channel for Network {
         Limits { post_units: 4096, caption_units: 1024, file_bytes: 1000 }
     }
 
-    fn introduce(&self) -> Result<String, ChannelFault> {
-        Ok("glis_bot".to_owned())
+    fn introduce(&self) -> Result<Me, ChannelFault> {
+        Ok(Me { number: 1, name: "glis_bot".to_owned() })
     }
 
     fn announce(&self, _: &[(&str, &str)]) -> Result<(), ChannelFault> {
         Ok(())
     }
 
-    fn updates(&self, _: i64, _: Duration) -> Result<Vec<Value>, ChannelFault> {
+    fn updates(&self, _: Option<i64>, _: Duration) -> Result<Vec<Value>, ChannelFault> {
         Ok(Vec::new())
     }
 
@@ -232,8 +254,8 @@ impl Channel for Network {
         })
     }
 
-    fn draft(&self, to: Place, _: i64, _: &Text) -> Result<(), ChannelFault> {
-        self.effect((to.chat, true), |_| ())
+    fn draft(&self, to: Place, _: i64, text: &Text) -> Result<(), ChannelFault> {
+        self.effect((to.chat, true), |state| state.drafts.push((to.chat, text.text.clone())))
     }
 
     fn preview(&self, to: Place, text: &Text) -> Result<i64, ChannelFault> {

@@ -31,7 +31,7 @@ fn what_comes_late_after_an_outage_is_offered_and_not_done() {
     // Eight hours without network.
     pass(8 * 3_600_000);
     world.alive(|world, bot| {
-        let updates = world.network.pending(bot.store().look().offset().unwrap());
+        let updates = world.network.pending(bot.offset().unwrap());
         for id in bot.take_in(&updates, Late::After(600_000)).unwrap() {
             bot.deal_with(id).unwrap();
         }
@@ -165,7 +165,7 @@ fn of_two_buttons_of_a_card_the_first_one_pressed_counts() {
     world.press_label(ME, "Allow once");
     world.press_label(ME, "Deny");
     world.alive(|world, bot| {
-        let updates = world.network.pending(bot.store().look().offset().unwrap());
+        let updates = world.network.pending(bot.offset().unwrap());
         let fresh = bot.take_in(&updates, Late::Never).unwrap();
         for id in &fresh {
             bot.course(*id).unwrap();
@@ -213,4 +213,187 @@ fn a_file_is_fetched_again_or_told_of() {
     assert!(said.contains("Heard: content of"), "{said}");
     let left = std::fs::read_dir(world.folder.path().join("chat-files")).unwrap().count();
     assert_eq!(left, 0, "what was handed over is not kept");
+}
+
+/// After a week without updates a network counts from anywhere.
+#[test]
+fn a_network_that_counts_from_below_is_heard() {
+    let mut world = calm();
+    // That nothing comes tells that the network knows of everything.
+    world.deliver();
+    world.update = 3;
+    world.exactly(ME, ME, "words after a week");
+    world.deliver();
+    assert_eq!(world.house.sent(), ["words after a week"]);
+    world.deliver();
+    assert!(world.network.is_heard(), "it is asked for without end");
+    world.update = 1;
+    world.exactly(ME, ME, "and more");
+    world.deliver();
+    assert_eq!(world.house.sent().len(), 2);
+}
+
+/// The token is another bot's: its updates have numbers of their own, and nothing of what the first has shown can be
+/// edited or pressed.
+#[test]
+fn another_bot_goes_on_with_the_same_sessions() {
+    let mut world = calm();
+    world.alive(|_, bot| bot.begin().unwrap());
+    world.house.ask(0);
+    world.news();
+    world.exactly(ME, ME, "first");
+    world.deliver();
+    world.send(100);
+    let first = world.bot.take().unwrap().into_store();
+    let mut other = world.begin(first);
+    other.rename(2);
+    other.begin().unwrap();
+    world.bot = Some(other);
+    world.network.forget_updates();
+    world.update = 101;
+    world.exactly(ME, ME, "second");
+    world.deliver();
+    assert_eq!(world.house.sent(), ["first", "second"]);
+    let asked = world.network.message(ME, "may I");
+    world.alive(|_, bot| bot.catch_up().unwrap());
+    world.send(100);
+    assert_ne!(world.network.message(ME, "may I"), asked, "it is asked by this one as well");
+    world.press_label(ME, "Allow once");
+    world.deliver();
+    assert_eq!(world.house.answered(), 1);
+}
+
+/// In a group a reply counts as a button does: for the one who is asked.
+#[test]
+fn a_reply_of_another_user_answers_nothing() {
+    let mut world = calm();
+    world.exactly(ME, GROUP, "/switch s0");
+    world.house.ask(0);
+    world.deliver();
+    world.news();
+    world.send(100);
+    let card = world.network.message(GROUP, "asks for approval");
+    world.reply((USERS[1], GROUP), card, "rather not");
+    world.deliver();
+    world.send(100);
+    assert_eq!((world.house.answered(), world.house.sent().len()), (0, 0));
+    let said = world.network.words_of(GROUP).join("\n");
+    assert!(said.contains("This question is for another user."), "{said}");
+    // Who makes it the current session is asked too, and may answer.
+    world.exactly(USERS[1], GROUP, "/switch s0");
+    world.deliver();
+    world.send(100);
+    let again = world.network.message(GROUP, "Reply to this message");
+    assert_ne!(again, card);
+    world.reply((USERS[1], GROUP), again, "rather not");
+    world.deliver();
+    assert_eq!(world.house.answered(), 1);
+}
+
+/// What is asked may be far up: who switches to its session sees it again, and the old card says so.
+#[test]
+fn what_is_asked_is_shown_again_to_whom_switches_there() {
+    let mut world = calm();
+    world.house.ask(0);
+    world.news();
+    world.send(100);
+    let first = world.network.message(ME, "asks for approval");
+    hear(&mut world, "/switch s1");
+    hear(&mut world, "/switch s0");
+    let again = world.network.message(ME, "Reply to this message to deny it");
+    assert_ne!(first, again);
+    let old = world.network.card_text(ME, first);
+    assert!(old.contains("Shown again below") && !old.contains("Reply to"), "{old}");
+    // A reply to the first is still an answer to the question that it shows.
+    world.reply((ME, ME), first, "rather not");
+    world.deliver();
+    world.news();
+    world.send(100);
+    assert_eq!((world.house.answered(), world.house.sent().len()), (1, 0));
+    let card = world.network.card_text(ME, again);
+    assert!(card.contains("Denied") && !card.contains("Reply to"), "{card}");
+}
+
+/// What an agent says before it asks comes before its question.
+#[test]
+fn words_that_explain_a_question_come_before_it() {
+    let mut world = calm();
+    pass(10_000);
+    world.house.explain(0, "The cache is stale, so it has to go.");
+    world.house.ask(0);
+    world.news();
+    world.send(100);
+    let words = world.network.message(ME, "The cache is stale");
+    assert!(words < world.network.message(ME, "asks for approval"));
+    // Not before words that wait for longer.
+    world.network.ban_next(30);
+    world.house.say(0);
+    world.news();
+    world.send(1);
+    world.house.explain(0, "And this as well.");
+    world.house.ask(0);
+    world.news();
+    world.send(100);
+    let first = world.network.message(ME, "<final");
+    assert!(first <= world.network.message(ME, "And this as well."));
+}
+
+/// A draft fades by itself; a tool that runs for minutes is shown for as long as it runs.
+#[test]
+fn what_goes_on_for_long_stays_to_be_seen_with_its_name() {
+    let mut world = calm();
+    pass(10_000);
+    world.house.work(0);
+    world.news();
+    world.alive(|world, bot| {
+        let mut sender = Sender::new(bot, &*world.network, now, super::ticks).unwrap();
+        for _ in 0..100 {
+            bot.look_on(crate::bot::Which::All).unwrap();
+            sender.step().unwrap();
+            pass(750);
+        }
+    });
+    let drafts = world.network.take_drafts();
+    assert!(drafts.iter().all(|(_, text)| text.ends_with("Bash: ls")), "{drafts:?}");
+    // In 75 seconds: at once, and each twenty.
+    assert!((3..=5).contains(&drafts.len()), "{drafts:?}");
+    hear(&mut world, "/switch s1");
+    world.network.take_drafts();
+    pass(10_000);
+    world.look_on();
+    world.send(5);
+    let drafts = world.network.take_drafts();
+    assert!(drafts.iter().any(|(_, text)| text.starts_with("s0\n")), "{drafts:?}");
+}
+
+/// A list of sessions is no question: it can be used again.
+#[test]
+fn buttons_of_a_list_count_again() {
+    let mut world = calm();
+    hear(&mut world, "/switch s1");
+    hear(&mut world, "/sessions");
+    for _ in 0..2 {
+        hear(&mut world, "/switch s1");
+        world.press_label(ME, "s0");
+        world.deliver();
+        world.exactly(ME, ME, "words");
+        world.deliver();
+        let bot = world.bot.as_ref().unwrap();
+        assert_eq!(bot.store().look().current(ME).unwrap().as_deref(), Some("id-s0"));
+    }
+}
+
+/// That an agent does something may be known before it stands in its conversation: then the next look sees it.
+#[test]
+fn what_is_written_down_late_is_shown_late_and_not_never() {
+    let mut world = calm();
+    pass(10_000);
+    world.house.begin_work(0);
+    world.news();
+    world.look_on();
+    world.house.explain(0, "Looking at it.");
+    world.look_on();
+    world.send(5);
+    let drafts = world.network.take_drafts();
+    assert!(drafts.iter().any(|(_, text)| text == "Looking at it."), "{drafts:?}");
 }

@@ -16,6 +16,8 @@ pub struct Card {
     pub chat: i64,
     /// The topic in it.
     pub thread: Option<i64>,
+    /// Who may answer it there.
+    pub user: i64,
     /// The session's id.
     pub session: String,
     /// The request.
@@ -75,8 +77,8 @@ impl Look<'_> {
 
     fn cards_where(&self, what: &str, value: &str) -> Result<Vec<Card>, StoreFault> {
         let sql = format!(
-            "SELECT card, chat, thread, session, request, generation, shown, message, state, fate \
-             FROM cards WHERE {what} ORDER BY rowid"
+            "SELECT card, chat, thread, session, request, generation, shown, message, state, fate, \
+             user FROM cards WHERE {what} ORDER BY rowid"
         );
         let mut rows = self.db.prepare_cached(&sql)?;
         let mut found = rows.query([value])?;
@@ -94,6 +96,7 @@ impl Look<'_> {
                 message: row.get(7)?,
                 state: if state == "open" { CardState::Open } else { CardState::Closed },
                 fate: row.get(9)?,
+                user: row.get(10)?,
             });
         }
         Ok(cards)
@@ -104,7 +107,7 @@ impl Change<'_> {
     /// Keeps a card. Whether there was none of that name.
     pub fn add_card(&self, card: &Card) -> Result<bool, StoreFault> {
         let sql = "INSERT OR IGNORE INTO cards (card, chat, thread, session, request, generation, \
-                   shown, state) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+                   shown, state, user) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
         let shown = serde_json::to_string(&card.shown)?;
         let added = self.db.prepare_cached(sql)?.execute(params![
             card.name,
@@ -114,7 +117,8 @@ impl Change<'_> {
             card.request,
             card.generation,
             shown,
-            card.state.word()
+            card.state.word(),
+            card.user
         ])?;
         // Old ones that are closed are of no use: their buttons count for nothing.
         let old = "DELETE FROM cards WHERE state = 'closed' AND rowid < \
@@ -142,6 +146,16 @@ impl Change<'_> {
         let sql = "UPDATE cards SET state = 'closed' WHERE card = ?1";
         self.db.prepare_cached(sql)?.execute([card])?;
         self.void_buttons(card)
+    }
+
+    /// What an open card asks is shown once more, at another message: this one keeps what it has, under a name of
+    /// its own, and its buttons count for nothing.
+    pub fn set_aside(&self, card: &str, message: i64, fate: &str) -> Result<(), StoreFault> {
+        self.void_buttons(card)?;
+        let sql = "UPDATE cards SET card = card || '/' || ?2, state = 'closed', fate = ?3 \
+                   WHERE card = ?1";
+        self.db.prepare_cached(sql)?.execute(params![card, message, fate])?;
+        Ok(())
     }
 
     /// What of a card waits to be sent need not be.

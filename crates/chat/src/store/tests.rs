@@ -17,13 +17,14 @@ fn an_update_is_known_once_and_done_once() {
     let dir = tempfile::tempdir().unwrap();
     let mut store = Store::open(dir.path()).unwrap();
     let recorded = store.change(|change| {
-        change.set_offset(6)?;
+        change.set_offset(Some(6), 0)?;
         Ok((change.record(&update(5), 0)?, change.record(&update(5), 0)?))
     });
     assert_eq!(recorded.unwrap(), (true, false));
     drop(store);
     let mut store = Store::open(dir.path()).unwrap();
-    assert_eq!(store.look().offset().unwrap(), 6);
+    assert_eq!(store.look().offset(UPDATES_MS - 1).unwrap(), Some(6));
+    assert_eq!(store.look().offset(UPDATES_MS).unwrap(), None, "nobody keeps those");
     assert_eq!(store.look().undone().unwrap(), [update(5)]);
     store
         .change(|change| {
@@ -83,6 +84,7 @@ fn a_card_that_was_not_sent_can_be_taken_back() {
         name: "c".to_owned(),
         chat: 7,
         thread: None,
+        user: 7,
         session: "s".to_owned(),
         request: "r".to_owned(),
         generation: 1,

@@ -11,7 +11,7 @@ const BYTES_MAX: u64 = 4096;
 const CREDENTIAL: &str = "glis-telegram-token";
 
 /// A bot's token. It has neither `Debug` nor `Display`: no log can hold it by accident.
-#[derive(Clone)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Token(String);
 
 /// Why there is no token.

@@ -46,6 +46,21 @@ pub fn parts(text: &Text, most: usize) -> Parts {
     Parts::Whole(found)
 }
 
+/// The same for a text that has something below it: what comes before the last part, and that. All of it is shown,
+/// however many parts those are; only a block of code that is longer than a part is cut.
+pub fn in_parts(text: &Text, most: usize) -> (Vec<Text>, Text) {
+    let marks = Marks::new(text);
+    let (mut before, mut at) = (Vec::new(), 0);
+    while marks.end - at > most {
+        let cut = marks.cut(at, most).or_else(|| marks.seam(at, at + most));
+        let cut = cut.unwrap_or(at + most);
+        before.push(text.cut(at, cut));
+        at = cut;
+    }
+    before.retain(|part| !part.is_blank());
+    (before, text.cut(at, marks.end))
+}
+
 /// Where a text can be cut.
 struct Marks<'t> {
     text: &'t Text,

@@ -140,6 +140,40 @@ fn a_block_of_code_is_never_cut() {
     assert_eq!(first(&from_markdown(&huge)).text, "Here:");
 }
 
+/// The first line of a block of code stands where it stood, also at the beginning of a message.
+#[test]
+fn a_block_keeps_its_first_indent() {
+    let block = "    if a {\n        b\n    }";
+    for source in [format!("```\n{block}\n```"), format!("\n\n  \n```\n{block}\n```\n\n")] {
+        let [part] = whole(&from_markdown(&source)).try_into().unwrap();
+        assert_eq!(shown(&part), format!("<p \"\">{block}</p>"), "{source:?}");
+    }
+    let source = format!("{}\n```\n{block}\n```\nafter", "before\n".repeat(584));
+    let found = whole(&from_markdown(&source));
+    assert_eq!(shown(&found[1]), format!("<p \"\">{block}</p>\nafter"));
+}
+
+/// All of a card is shown, in as many parts as it takes, and the last one has the buttons.
+#[test]
+fn a_card_is_shown_whole() {
+    for (text, most) in [
+        (Text::plain("one line of many\n".repeat(2000)), 4096),
+        (Text::default().bold("blue").and("\n").block(&"x".repeat(9000)).and("\nend"), 3296),
+        (Text::plain("\u{1f468}\u{200d}\u{1f469}".repeat(3000)), 4096),
+        (Text::plain("short"), 4096),
+    ] {
+        let (before, last) = in_parts(&text, most);
+        let squeezed = |text: &str| text.split_whitespace().collect::<String>();
+        let mut joined = String::new();
+        for part in before.iter().chain([&last]) {
+            check(part);
+            assert!(part.units() <= most);
+            joined += &squeezed(&part.text);
+        }
+        assert_eq!(joined, squeezed(&text.text));
+    }
+}
+
 #[test]
 fn many_parts_become_a_first_part_and_a_file() {
     let text = Text::plain("line of a story\n".repeat(1000));

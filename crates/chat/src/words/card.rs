@@ -8,10 +8,19 @@ use glis_wire::view::WaitingFor;
 /// So much of what is asked stands on a card; more of it is in a file beside it.
 const BLOCK_UNITS_MAX: usize = 3000;
 
+/// What stands below a card: how to answer it, then what became of it.
+pub const BELOW_CARD_MAX: usize = 800;
+/// So much of an answer and of its reason stands there; each may take two units.
+const FATE_CHARS: usize = 150;
+/// What became of a card that is shown once more.
+pub const SHOWN_AGAIN: &str = "Shown again below";
+
 /// A card: what it shows, the whole of it if that was too long, and what its buttons answer.
 pub struct Shown {
     /// The card.
     pub text: Text,
+    /// How to answer it other than by its buttons.
+    pub how: &'static str,
     /// Everything that is asked, if not all of it is on the card.
     pub whole: Option<String>,
     /// Rows of buttons: what stands on each, and its answer.
@@ -34,14 +43,14 @@ pub fn card(session: &str, ask: &WaitingFor) -> Shown {
     for (number, choice) in numbered.iter().enumerate() {
         text = text.and(&format!("\n{}. ", number + 1)).and(&super::short(choice, 200));
     }
-    match (ask.kind, ask.choices.as_deref()) {
-        (_, Some([])) => text = text.and("\nThis can be answered at its terminal only."),
-        (AskKind::Question, None) => text = text.and("\nReply to this message to answer."),
+    let how = match (ask.kind, ask.choices.as_deref()) {
+        (_, Some([])) => "\nThis can be answered at its terminal only.",
+        (AskKind::Question, None) => "\nReply to this message to answer.",
         (AskKind::Approval, _) if takes(ask, DENY) => {
-            text = text.and("\nReply to this message to deny it and say why.");
+            "\nReply to this message to deny it and say why."
         }
-        (AskKind::Approval | AskKind::Question | AskKind::Doubt, _) => {}
-    }
+        (AskKind::Approval | AskKind::Question | AskKind::Doubt, _) => "",
+    };
     let mut answers = answers(ask, &numbered);
     if hides {
         text = text.and("\n").bold("Not all of it is shown").and(
@@ -53,7 +62,7 @@ pub fn card(session: &str, ask: &WaitingFor) -> Shown {
         }
         answers.retain(|row| !row.is_empty());
     }
-    Shown { text, whole, answers }
+    Shown { text, how, whole, answers }
 }
 
 /// Whether a card leaves out what may be a command: then nobody can have meant to allow it. What is taken out as
@@ -169,10 +178,11 @@ pub fn fate_of(answer: &str, reason: Option<&str>, by: Option<&str>) -> String {
         ALLOW => "Allowed once".to_owned(),
         ALLOW_FOR_SESSION => "Allowed for the session".to_owned(),
         DENY => "Denied".to_owned(),
-        words => format!("Answered: {}", super::short(words, 200)),
+        words => format!("Answered: {}", super::short(words, FATE_CHARS)),
     };
     let by = by.map_or_else(String::new, |by| format!(", by {}", super::short(by, 60)));
-    let reason = reason.map_or_else(String::new, |why| format!(": {}", super::short(why, 200)));
+    let reason =
+        reason.map_or_else(String::new, |why| format!(": {}", super::short(why, FATE_CHARS)));
     format!("{answer}{by}{reason}")
 }
 

@@ -99,14 +99,13 @@ fn an_approval_shows_everything_and_has_three_buttons() {
     asked.wants =
         Some(Want::Command { line: "rm -rf build".to_owned(), folder: Some("/w".to_owned()) });
     let shown = card("blue", &asked);
-    let (text, hint) = shown.text.text.rsplit_once('\n').unwrap();
-    assert_eq!(text, "blue asks for approval\nBash\n$ rm -rf build\n# in /w");
-    assert_eq!(hint, "Reply to this message to deny it and say why.");
+    assert_eq!(shown.text.text, "blue asks for approval\nBash\n$ rm -rf build\n# in /w");
+    assert_eq!(shown.how, "\nReply to this message to deny it and say why.");
     assert_eq!(labels(&asked), [["Allow once", "Allow for session", "Deny"]]);
     assert_eq!(shown.whole, None);
     asked.text = "x".repeat(5000);
     let shown = card("blue", &asked);
-    assert!(shown.text.units() <= 4096);
+    assert!(shown.text.units() + BELOW_CARD_MAX <= 4096, "it is one message, also when answered");
     assert!(shown.whole.unwrap().contains("$ rm -rf build"), "the whole is in the file");
 }
 
@@ -149,9 +148,10 @@ fn an_agents_words_are_never_on_a_button() {
 fn what_only_a_terminal_can_answer_has_no_button() {
     assert_eq!(labels(&ask(AskKind::Question, "?", Some(&[]))), Vec::<Vec<String>>::new());
     let free = card("blue", &ask(AskKind::Question, "Name?", None));
-    assert!(
-        free.answers.is_empty() && free.text.text.ends_with("Reply to this message to answer.")
-    );
+    assert!(free.answers.is_empty() && free.how == "\nReply to this message to answer.");
+    let long = "\u{1f600}".repeat(999);
+    let fate = fate_of(&long, Some(&long), Some(&long));
+    assert!(settled(&Text::default(), Some(&fate)).units() <= BELOW_CARD_MAX);
     let doubt = ask(AskKind::Doubt, "hello", None);
     assert_eq!(labels(&doubt), [["Send again", "Drop it"]]);
 }

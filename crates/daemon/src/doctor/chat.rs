@@ -31,7 +31,11 @@ pub(super) fn examine(state: &Path, config: &TelegramConfig) -> Option<Finding> 
         return told(Health::Warning, message, Some(hint));
     }
     match (word("trouble"), word("name")) {
-        (Some(trouble), _) => {
+        (Some(trouble), Some(name)) => {
+            let hint = "`glis config check` has more";
+            told(Health::Warning, format!("the bot @{name} works, but: {trouble}"), Some(hint))
+        }
+        (Some(trouble), None) => {
             let hint = "its messages wait and are sent when this is over; one bot per token";
             told(Health::Bad, format!("the bot does not work: {trouble}"), Some(hint))
         }

@@ -1,0 +1,227 @@
+//! Listens to the network, and has each chat's updates dealt with in their turn.
+
+use crate::bell::Bell;
+use crate::bot::{Bot, Course, Late};
+use crate::channel::{Channel, ChannelFault};
+use crate::policy::Policy;
+use crate::send::chats_of;
+use crate::settings::Settings;
+use crate::status::{Health, Status};
+use crate::store::StoreFault;
+use crate::thread::{backoff, note, spawn};
+use crate::time;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::sync::mpsc::{self, Sender as Queue};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// The network holds a request back for so long until something happens.
+const POLL: Duration = Duration::from_secs(50);
+/// A server that holds nothing back, whatever it is told, is asked this often.
+const HASTE: Duration = Duration::from_secs(1);
+/// What is older after an outage is not carried out by itself.
+const LATE_MS: i64 = 10 * 60 * 1000;
+/// Before a token is tried again that is not valid.
+const TOKEN_PAUSE: Duration = Duration::from_secs(60);
+
+/// How a run has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// The configuration or the token is another one: the process is to begin anew.
+    Anew,
+}
+
+/// The one who listens.
+pub(crate) struct Listener<'b> {
+    bot: &'b Arc<Bot>,
+    channel: &'b dyn Channel,
+    status: &'b Status,
+    settings: &'b Settings,
+    turns: Turns<'b>,
+    /// Who was let in when the network last answered.
+    policy: Arc<Policy>,
+    /// When the network last answered.
+    last_good: Option<Duration>,
+    strikes: usize,
+}
+
+impl<'b> Listener<'b> {
+    pub(crate) fn new(
+        bot: &'b Arc<Bot>,
+        channel: &'b dyn Channel,
+        status: &'b Status,
+        settings: &'b Settings,
+    ) -> Self {
+        let turns = Turns { bot, chats: BTreeMap::new() };
+        let (policy, last_good, strikes) = (settings.policy(), None, 0);
+        Self { bot, channel, status, settings, turns, policy, last_good, strikes }
+    }
+
+    /// Listens for as long as the bot is what the configuration says. What comes and cannot be written down comes
+    /// again: the network is not told that it has come.
+    pub(crate) fn listen(mut self, heard: &Mutex<Vec<i64>>, bell: &Bell) -> Ended {
+        let mut is_begun = false;
+        loop {
+            let listened = if is_begun {
+                self.listen_once(heard, bell)
+            } else {
+                self.take_up().map(|()| {
+                    is_begun = true;
+                    None
+                })
+            };
+            match listened {
+                Ok(None) => {}
+                Ok(Some(ended)) => return ended,
+                Err(fault) => {
+                    let pause = Duration::from_secs(backoff(self.strikes));
+                    self.rest(&format!("{fault}. Is the disk full?"), pause);
+                }
+            }
+        }
+    }
+
+    /// What an earlier process has left.
+    fn take_up(&mut self) -> Result<(), StoreFault> {
+        let undone = self.bot.store().look().undone()?;
+        let undone: Vec<i64> = undone.into_iter().map(|it| it.id).collect();
+        self.turns.hand_out(&undone)
+    }
+
+    /// Asks the network once. What the configuration says by then counts for what has come.
+    fn listen_once(
+        &mut self,
+        heard: &Mutex<Vec<i64>>,
+        bell: &Bell,
+    ) -> Result<Option<Ended>, StoreFault> {
+        let offset = self.bot.offset()?;
+        let asked = time::passed();
+        let answer = self.channel.updates(offset, POLL);
+        if self.settings.wants_anew() {
+            note("the configuration or the token is another one; beginning anew");
+            // What is on its way when the process goes would be sent twice.
+            self.bot.fall_silent();
+            return Ok(Some(Ended::Anew));
+        }
+        let policy = self.settings.policy();
+        if policy != self.policy {
+            self.policy = policy;
+            // What was held back may go now.
+            bell.ring();
+        }
+        if self.settings.has_other_lists() {
+            self.bot.forget_strangers()?;
+        }
+        match answer {
+            Ok(updates) => {
+                self.take_in(&updates)?;
+                if updates.is_empty() {
+                    time::sleep(HASTE.saturating_sub(time::passed().saturating_sub(asked)));
+                } else {
+                    let mut heard = heard.lock().unwrap_or_else(PoisonError::into_inner);
+                    heard.extend(chats_of(&updates));
+                    drop(heard);
+                    bell.ring();
+                }
+            }
+            Err(fault) => {
+                let pause = match &fault {
+                    ChannelFault::TooMany(secs) => Duration::from_secs(*secs),
+                    ChannelFault::Conflict => jittered(Duration::from_secs(3)),
+                    ChannelFault::Unauthorized | ChannelFault::Unknown => TOKEN_PAUSE,
+                    ChannelFault::Unreachable(_)
+                    | ChannelFault::Server(_)
+                    | ChannelFault::Refused(_)
+                    | ChannelFault::TopicGone
+                    | ChannelFault::Blocked => Duration::from_secs(backoff(self.strikes)),
+                };
+                self.rest(&fault.to_string(), pause);
+            }
+        }
+        Ok(None)
+    }
+
+    fn take_in(&mut self, updates: &[Value]) -> Result<(), StoreFault> {
+        let now = time::passed();
+        let long = Duration::from_millis(LATE_MS.unsigned_abs());
+        let was_away = self.last_good.is_none_or(|at| now.saturating_sub(at) > long);
+        let late = if was_away { Late::After(LATE_MS) } else { Late::Never };
+        let fresh = self.bot.take_in(updates, late)?;
+        self.last_good = Some(now);
+        self.strikes = 0;
+        let name = self.bot.name();
+        self.status.tell(&match self.settings.trouble() {
+            Some(trouble) => Health::troubled(name, &trouble),
+            None => Health::good(name),
+        });
+        self.turns.hand_out(&fresh)
+    }
+
+    /// Something is wrong: it is told, and tried again.
+    fn rest(&mut self, why: &str, pause: Duration) {
+        self.strikes += 1;
+        self.status.tell(&Health::trouble(why));
+        note(&format!("{why}; again in {} s", pause.as_secs()));
+        time::sleep(pause);
+    }
+}
+
+/// Between one and two times as long: two processes that meet again and again stop meeting.
+fn jittered(pause: Duration) -> Duration {
+    let share = u32::from(uuid::Uuid::new_v4().as_bytes()[0]);
+    pause + pause * share / 256
+}
+
+/// Who deals with what: what comes from one chat is dealt with in turn, what may take long beside it.
+struct Turns<'b> {
+    bot: &'b Arc<Bot>,
+    chats: BTreeMap<i64, Queue<i64>>,
+}
+
+impl Turns<'_> {
+    fn hand_out(&mut self, updates: &[i64]) -> Result<(), StoreFault> {
+        for update in updates {
+            match self.bot.course(*update)? {
+                Some(Course::InTurn(chat)) => {
+                    let bot = self.bot;
+                    let queue = self.chats.entry(chat).or_insert_with(|| turn(bot));
+                    if queue.send(*update).is_err() {
+                        // A fault of ours has ended the thread; the next one goes on.
+                        let fresh = turn(bot);
+                        let _ = fresh.send(*update);
+                        *queue = fresh;
+                    }
+                }
+                Some(Course::Aside) => {
+                    let (bot, update) = (Arc::clone(self.bot), *update);
+                    drop(spawn("call", move || deal_with(&bot, update)));
+                }
+                None => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A thread that deals with one chat's updates, one after the other.
+fn turn(bot: &Arc<Bot>) -> Queue<i64> {
+    let (queue, updates) = mpsc::channel();
+    let bot = Arc::clone(bot);
+    let work = move || {
+        for update in updates {
+            deal_with(&bot, update);
+        }
+    };
+    drop(spawn("chat", work));
+    queue
+}
+
+/// What cannot be written down now, because the disk is full or busy, is tried again until it can.
+fn deal_with(bot: &Bot, update: i64) {
+    for strikes in 0.. {
+        let Err(fault) = bot.deal_with(update) else { return };
+        note(&format!("update {update}: {fault}"));
+        time::sleep(Duration::from_secs(backoff(strikes)));
+    }
+}
