@@ -38,6 +38,7 @@ use glis_wire::client::{Request, Response};
 use glis_wire::view::SessionView;
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use watch::Watch;
@@ -93,6 +94,10 @@ pub struct Bot {
     drafts: Mutex<Vec<(i64, Draft)>>,
     watch: Watch,
     on_the_way: OnTheWay,
+    /// Groups that have other numbers since they were let in.
+    moves: Vec<(i64, i64)>,
+    /// It is to begin anew.
+    wants_anew: AtomicBool,
     /// Whether nothing is sent any more. Held while something is being sent.
     is_silent: Mutex<bool>,
 }
@@ -118,8 +123,10 @@ struct Asked {
 
 impl Bot {
     /// A bot of these parts.
-    pub fn new(setup: Setup) -> Self {
-        Self {
+    pub fn new(setup: Setup) -> Result<Self, StoreFault> {
+        Ok(Self {
+            moves: setup.store.look().moves()?,
+            wants_anew: AtomicBool::new(false),
             store: Mutex::new(setup.store),
             desk: setup.desk,
             channel: setup.channel,
@@ -138,7 +145,7 @@ impl Bot {
             watch: Watch::default(),
             on_the_way: OnTheWay::default(),
             is_silent: Mutex::default(),
-        }
+        })
     }
 
     /// Makes it another one, with this number.
@@ -195,7 +202,26 @@ impl Bot {
 
     /// Who may use it now.
     pub(crate) fn policy(&self) -> Arc<Policy> {
-        (self.policy)()
+        let policy = (self.policy)();
+        if self.moves.is_empty() { policy } else { Arc::new(policy.moved(&self.moves)) }
+    }
+
+    /// A group has another number: everything of it goes on there, from a new beginning on.
+    pub(crate) fn move_chat(&self, from: i64, to: i64) -> Result<(), StoreFault> {
+        let place = Place { chat: to, thread: None };
+        let say = Say::text(place, Lane::Approval, words::moved(to));
+        let now = self.now();
+        self.store().change(|change| {
+            change.move_chat(from, to)?;
+            say.put(change, 0, now)
+        })?;
+        self.wants_anew.store(true, Ordering::Release);
+        Ok(())
+    }
+
+    /// Whether it is to begin anew: it goes by what it knew when it began.
+    pub(crate) fn wants_anew(&self) -> bool {
+        self.wants_anew.load(Ordering::Acquire)
     }
 
     fn now(&self) -> i64 {
@@ -220,13 +246,20 @@ impl Bot {
             }
             return Ok(Vec::new());
         }
+        let policy = self.policy();
+        let moves = updates.iter().position(|update| policy.moves(update).is_some());
+        // What comes behind comes again, to a bot that knows of it.
+        let updates = moves.and_then(|at| updates.get(..=at)).unwrap_or(updates);
+        if let Some((from, to)) = updates.last().and_then(|update| policy.moves(update)) {
+            self.move_chat(from, to)?;
+        }
         self.change(|change| {
             let mut fresh = Vec::new();
             let mut offset = 0;
             for update in updates {
                 let Some(id) = update.get("update_id").and_then(Value::as_i64) else { continue };
                 offset = offset.max(id + 1);
-                let Ok(admitted) = self.policy().admit(update) else {
+                let Ok(admitted) = policy.admit(update) else {
                     change.count_stranger()?;
                     continue;
                 };

@@ -41,6 +41,9 @@ pub enum ChannelFault {
     /// It does not take this.
     #[error("the network refuses: {0}")]
     Refused(String),
+    /// The group has this number now.
+    #[error("the group has another number: {0}")]
+    Moved(i64),
     /// The topic is not there any more.
     #[error("the topic is gone")]
     TopicGone,

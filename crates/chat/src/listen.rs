@@ -28,7 +28,7 @@ const TOKEN_PAUSE: Duration = Duration::from_secs(60);
 /// How a run has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
-    /// The configuration or the token is another one: the process is to begin anew.
+    /// The configuration, the token or a group's number is another one: the process is to begin anew.
     Anew,
 }
 
@@ -98,11 +98,8 @@ impl<'b> Listener<'b> {
         let offset = self.bot.offset()?;
         let asked = time::passed();
         let answer = self.channel.updates(offset, POLL);
-        if self.settings.wants_anew() {
-            note("the configuration or the token is another one; beginning anew");
-            // What is on its way when the process goes would be sent twice.
-            self.bot.fall_silent();
-            return Ok(Some(Ended::Anew));
+        if self.settings.wants_anew() || self.bot.wants_anew() {
+            return Ok(Some(self.begin_anew()));
         }
         let policy = self.settings.policy();
         if policy != self.policy {
@@ -116,6 +113,9 @@ impl<'b> Listener<'b> {
         match answer {
             Ok(updates) => {
                 self.take_in(&updates)?;
+                if self.bot.wants_anew() {
+                    return Ok(Some(self.begin_anew()));
+                }
                 if updates.is_empty() {
                     time::sleep(HASTE.saturating_sub(time::passed().saturating_sub(asked)));
                 } else {
@@ -133,6 +133,7 @@ impl<'b> Listener<'b> {
                     ChannelFault::Unreachable(_)
                     | ChannelFault::Server(_)
                     | ChannelFault::Refused(_)
+                    | ChannelFault::Moved(_)
                     | ChannelFault::TopicGone
                     | ChannelFault::Blocked => Duration::from_secs(backoff(self.strikes)),
                 };
@@ -140,6 +141,13 @@ impl<'b> Listener<'b> {
             }
         }
         Ok(None)
+    }
+
+    fn begin_anew(&self) -> Ended {
+        note("the configuration, the token or a group's number is another one; beginning anew");
+        // What is on its way when the process goes would be sent twice.
+        self.bot.fall_silent();
+        Ended::Anew
     }
 
     fn take_in(&mut self, updates: &[Value]) -> Result<(), StoreFault> {

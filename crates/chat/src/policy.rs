@@ -169,6 +169,29 @@ impl Policy {
         self.users.contains(&chat) || (self.chats.contains(&chat) && !self.is_nobodys())
     }
 
+    /// The same, for groups that have other numbers since.
+    #[must_use]
+    pub fn moved(&self, moves: &[(i64, i64)]) -> Self {
+        let mut moved = self.clone();
+        for (from, to) in moves {
+            if moved.chats.contains(from) {
+                moved.chats.insert(*to);
+            }
+        }
+        moved
+    }
+
+    /// A group that is let in and has another number from now on: the old one, and the new. The network alone says so,
+    /// in the group, whoever has made it do that.
+    pub fn moves(&self, update: &Value) -> Option<(i64, i64)> {
+        let message = update.get("message")?;
+        let number = |name: &str| message.get(name).and_then(Value::as_i64);
+        let chat = message.pointer("/chat/id").and_then(Value::as_i64)?;
+        let there = number("migrate_to_chat_id").map(|to| (chat, to));
+        let moved = there.or_else(|| number("migrate_from_chat_id").map(|from| (from, chat)))?;
+        (self.chats.contains(&moved.0) && !self.is_nobodys()).then_some(moved)
+    }
+
     fn let_in(&self, from: Option<&Value>, chat: Option<&Value>) -> Result<(i64, i64), Ignored> {
         let user = self.is_user(from).ok_or(Ignored::Stranger)?;
         let chat = chat.ok_or(Ignored::Unusable)?;
@@ -353,6 +376,21 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_group_keeps_its_right_under_another_number() {
+        let service = |chat: i64, field: &str, number: i64| {
+            let mut update = message(9, chat, "group");
+            update["message"][field] = json!(number);
+            policy().moves(&update)
+        };
+        assert_eq!(service(-100, "migrate_to_chat_id", -900), Some((-100, -900)));
+        assert_eq!(service(-900, "migrate_from_chat_id", -100), Some((-100, -900)));
+        assert_eq!(service(-101, "migrate_to_chat_id", -900), None);
+        assert_eq!(policy().moves(&message(7, -100, "group")), None);
+        let moved = policy().moved(&[(-100, -900), (-101, -901)]);
+        assert!(moved.speaks_in(-900) && !moved.speaks_in(-901) && !policy().speaks_in(-900));
     }
 
     #[test]

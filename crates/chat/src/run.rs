@@ -68,7 +68,7 @@ pub fn run(start: Start) -> Result<Ended, Told> {
     let bell = Arc::new(Bell::default());
     let rung = Arc::clone(&bell);
     let lists = Arc::clone(&settings);
-    let bot = Arc::new(Bot::new(Setup {
+    let bot = Bot::new(Setup {
         store,
         desk: Box::new(Daemon::new(connector.clone(), work_on_plan, explain)),
         channel: Arc::clone(&channel),
@@ -87,7 +87,8 @@ pub fn run(start: Start) -> Result<Ended, Told> {
         clock: time::wall_ms,
         rest: time::sleep,
         ring: Box::new(move || rung.ring()),
-    }));
+    });
+    let bot = Arc::new(bot.map_err(|fault| Told::new(&fault.to_string(), "is the disk full?"))?);
     bot.begin().map_err(|fault| Told::new(&fault.to_string(), "is the disk full?"))?;
     let commands: Vec<(&str, &str)> =
         COMMANDS.iter().map(|(verb, _, about)| (*verb, *about)).collect();

@@ -153,6 +153,11 @@ impl<'b> Sender<'b> {
         let is_card = matches!(what, What::Post { card: Some(_), .. });
         let _sending = is_card.then(|| self.bot.sends_card(place.chat));
         let answer = self.request(place, &what);
+        if let Err(ChannelFault::Moved(to)) = answer {
+            // What waits here waits there from now on.
+            self.outbox.shut(place.chat);
+            return self.bot.move_chat(place.chat, to);
+        }
         let outcome = outcome(&answer);
         let now = self.now();
         let settled = self.outbox.report(&waiting, now, &outcome);
@@ -268,7 +273,7 @@ fn outcome(answer: &Result<Option<i64>, ChannelFault>) -> Outcome {
         Err(ChannelFault::TooMany(secs)) => Outcome::TooMany(*secs),
         Err(ChannelFault::Refused(_) | ChannelFault::Unknown) => Outcome::Refused,
         Err(ChannelFault::TopicGone) => Outcome::TopicGone,
-        Err(ChannelFault::Blocked) => Outcome::Blocked,
+        Err(ChannelFault::Blocked | ChannelFault::Moved(_)) => Outcome::Blocked,
         Err(ChannelFault::Server(_)) => Outcome::ServerFault,
         // A token that is not valid any more may be again: nothing is given up for it.
         Err(ChannelFault::Unreachable(_) | ChannelFault::Unauthorized | ChannelFault::Conflict) => {

@@ -88,6 +88,7 @@ impl World {
             rest: |time| pass(i64::try_from(time.as_millis()).unwrap()),
             ring: Box::new(|| {}),
         })
+        .unwrap()
     }
 
     /// Does something that may be killed; then everything but the file is made anew.

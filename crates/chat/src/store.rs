@@ -32,6 +32,11 @@ const KEPT_MS: i64 = 48 * 3_600_000;
 /// A network keeps updates that nobody has asked for no longer than this.
 const UPDATES_MS: i64 = 24 * 3_600_000;
 
+/// What of the outbox is of use only beside messages that were sent before, or has their buttons.
+const BOUND_TO_MESSAGES: &str = "(json_extract(what, '$.edit') IS NOT NULL \
+     OR json_extract(what, '$.ack') IS NOT NULL OR json_extract(what, '$.clear') IS NOT NULL \
+     OR json_extract(what, '$.post.keys') IS NOT NULL)";
+
 const TABLES: &str = "
     CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
     CREATE TABLE IF NOT EXISTS updates (
@@ -336,15 +341,12 @@ impl Change<'_> {
     pub fn begin_as(&self, bot: i64) -> Result<(), StoreFault> {
         let known = self.look().meta("bot")?;
         if known.is_some_and(|known| known != bot.to_string()) {
-            self.db.execute_batch(
+            self.db.execute_batch(&format!(
                 "DELETE FROM updates; DELETE FROM cards; DELETE FROM buttons;
-                 DELETE FROM outbox WHERE json_extract(what, '$.edit') IS NOT NULL
-                     OR json_extract(what, '$.ack') IS NOT NULL
-                     OR json_extract(what, '$.clear') IS NOT NULL
-                     OR json_extract(what, '$.post.keys') IS NOT NULL;
+                 DELETE FROM outbox WHERE {BOUND_TO_MESSAGES};
                  DELETE FROM meta WHERE key = 'offset' OR key GLOB 'preview-*'
-                     OR key GLOB 'began-*' OR key GLOB 'answered-*';",
-            )?;
+                     OR key GLOB 'began-*' OR key GLOB 'answered-*';"
+            ))?;
         }
         self.set_meta("bot", &bot.to_string())
     }

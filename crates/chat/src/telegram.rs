@@ -105,6 +105,10 @@ fn unreachable(fault: &ureq::Error) -> ChannelFault {
 fn refusal(status: u16, answer: &Value) -> ChannelFault {
     let why = answer.get("description").and_then(Value::as_str).unwrap_or("no reason given");
     let why = crate::text::clean(why);
+    let moved = answer.pointer("/parameters/migrate_to_chat_id").and_then(Value::as_i64);
+    if let (400, Some(to)) = (status, moved) {
+        return ChannelFault::Moved(to);
+    }
     match status {
         429 => {
             let after = answer.pointer("/parameters/retry_after").and_then(Value::as_u64);
@@ -307,6 +311,8 @@ mod tests {
         assert_eq!(refusal(429, &Value::Null), ChannelFault::TooMany(RETRY_SECS));
         let gone = json!({"description": "Bad Request: message thread not found"});
         assert_eq!(refusal(400, &gone), ChannelFault::TopicGone);
+        let moved = json!({"parameters": {"migrate_to_chat_id": -1009}});
+        assert_eq!(refusal(400, &moved), ChannelFault::Moved(-1009));
         assert_eq!(refusal(401, &Value::Null), ChannelFault::Unauthorized);
         assert_eq!(refusal(409, &Value::Null), ChannelFault::Conflict);
         assert_eq!(refusal(502, &Value::Null), ChannelFault::Server("502: no reason given".into()));

@@ -276,6 +276,12 @@ pub fn archive(session: &SessionView) -> Text {
     text.and(&format!(" into the trash?{running} `glis trash restore` brings it back."))
 }
 
+/// A group has another number.
+pub fn moved(number: i64) -> Text {
+    let text = Text::plain("The network has given this group another number. Put ");
+    text.code(&number.to_string()).and(" into `allowed_chats` in place of the old one.")
+}
+
 /// A session is in the trash.
 pub fn archived(name: &str) -> Text {
     Text::plain("Session ").code(name).and(" is archived. `glis trash restore` brings it back.")

@@ -92,6 +92,8 @@ pub(crate) struct State {
     pub(crate) topics: Vec<(i64, i64, String)>,
     /// Those that nobody may write in any more.
     pub(crate) closed: Vec<(i64, i64)>,
+    /// Groups that have become supergroups: the old number and the new.
+    pub(crate) moves: Vec<(i64, i64)>,
     /// Files that users have sent, by the name that the network has for each.
     pub(crate) files: Vec<(String, Vec<u8>)>,
     /// By how much a test has moved its time.
@@ -228,6 +230,18 @@ impl BotApi {
         self.update(json!({"callback_query": {
             "id": query, "data": data, "from": from(user), "message": shown,
         }}))
+    }
+
+    /// A group becomes a supergroup: it has another number from now on.
+    pub fn become_supergroup(&self, chat: i64, number: i64) {
+        self.shared.state().moves.push((chat, number));
+    }
+
+    /// The group is told so; somebody whom nobody knows has made it one.
+    pub fn tell_of_supergroup(&self, chat: i64, number: i64) -> i64 {
+        let mut message = self.message(666, chat, "");
+        message["migrate_to_chat_id"] = json!(number);
+        self.update(json!({"message": message}))
     }
 
     /// A group has topics from now on, and the bot may make some.

@@ -26,6 +26,7 @@ enum Answer {
     Result(Value),
     Refused(Refused),
     TooMany(u64),
+    Moved(i64),
 }
 
 /// Answers a request, or does with it what the script says.
@@ -71,6 +72,12 @@ pub(crate) fn answer(shared: &Shared, request: &Request, stream: &TcpStream) -> 
             let mut body = refusal(429, "Too Many Requests");
             body["parameters"] = json!({"retry_after": secs});
             (429, body)
+        }
+        Answer::Moved(to) => {
+            let mut body =
+                refusal(400, "Bad Request: group chat was upgraded to a supergroup chat");
+            body["parameters"] = json!({"migrate_to_chat_id": to});
+            (400, body)
         }
     };
     if shared.state().away {
@@ -133,6 +140,9 @@ fn carry_out(
     }
     let mut state = shared.state();
     let (chat, now) = (fields.get("chat_id").and_then(Value::as_i64), state.now());
+    if let Some((_, to)) = state.moves.iter().find(|(from, _)| Some(*from) == chat) {
+        return Answer::Moved(*to);
+    }
     if let Some(chat) = chat
         && let Err(secs) = state.rates.count(chat, now)
     {

@@ -144,3 +144,39 @@ fn the_topic_of_an_archived_session_is_closed() -> Outcome {
     eventually("it is closed", || bot.api.is_closed(GROUP, red))?;
     Ok(())
 }
+
+/// Whoever turns topics on in a small group gives it another number. The bot goes on there, whether the network tells
+/// that by a message or when something is to be said.
+#[test]
+fn a_group_with_another_number_is_the_same_group() -> Outcome {
+    const BEFORE: i64 = -55;
+    for told in ["by a message", "by a refusal"] {
+        let bot = BotHouse::with(&format!("allowed_chats = [{BEFORE}]"))?;
+        bot.api.say(ME, BEFORE, "/new blue");
+        bot.api.await_words(BEFORE, "Session blue created.").ok_or("not made")?;
+        bot.api.say(ME, BEFORE, "approve go on? ;; say gone on.");
+        bot.api.await_words(BEFORE, "blue asks for approval").ok_or("not asked")?;
+        bot.api.become_supergroup(BEFORE, GROUP);
+        if told == "by a refusal" {
+            bot.house.ok(&["new", "red", "--headless"])?;
+            bot.api.say(ME, BEFORE, "/switch red");
+            bot.api.until_seen(|seen| seen.iter().any(|it| it.status == 400));
+            bot.ask("/help", "/pauseall")?;
+        } else {
+            bot.api.tell_of_supergroup(BEFORE, GROUP);
+        }
+        hear(&bot, None, "Put -1001 into `allowed_chats`")?;
+        let card = hear(&bot, None, "blue asks for approval")?;
+        bot.api.press_data(ME, GROUP, card.id, &card.buttons[0].1);
+        hear(&bot, None, "gone on.")?;
+        bot.api.say(ME, GROUP, "say and on.");
+        hear(&bot, None, "and on.")?;
+        // Another group is none of it.
+        bot.api.tell_of_supergroup(-77, -1077);
+        bot.api.say(ME, -1077, "/sessions");
+        bot.api.say(ME, GROUP, "/status");
+        hear(&bot, None, " \u{b7} rehearsal")?;
+        assert!(bot.api.messages().iter().all(|it| it.chat != -1077 && it.chat != -77), "{told}");
+    }
+    Ok(())
+}

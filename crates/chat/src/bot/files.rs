@@ -123,6 +123,7 @@ impl Bot {
                 Err(
                     fault @ (ChannelFault::TooMany(_)
                     | ChannelFault::Refused(_)
+                    | ChannelFault::Moved(_)
                     | ChannelFault::TopicGone
                     | ChannelFault::Blocked
                     | ChannelFault::Unauthorized

@@ -71,6 +71,7 @@ impl Pictures {
             | Err(
                 ChannelFault::TooMany(_)
                 | ChannelFault::Unreachable(_)
+                | ChannelFault::Moved(_)
                 | ChannelFault::TopicGone
                 | ChannelFault::Blocked
                 | ChannelFault::Unauthorized

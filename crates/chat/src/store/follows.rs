@@ -1,6 +1,6 @@
 //! Which chats hear of which sessions, and how much of a conversation they were told.
 
-use super::{Change, Look, StoreFault};
+use super::{BOUND_TO_MESSAGES, Change, Look, StoreFault};
 use rusqlite::{Row, params};
 
 /// A chat that hears of a session.
@@ -76,7 +76,24 @@ impl Look<'_> {
     }
 }
 
+/// Where it is kept which number a group has now.
+const MOVED: &str = "moved-";
+
 impl Look<'_> {
+    /// The groups that have other numbers now: the old one and the new.
+    pub fn moves(&self) -> Result<Vec<(i64, i64)>, StoreFault> {
+        let sql = format!("SELECT key, value FROM meta WHERE key GLOB '{MOVED}*'");
+        let mut rows = self.db.prepare_cached(&sql)?;
+        let mut found = rows.query([])?;
+        let mut moves = Vec::new();
+        while let Some(row) = found.next()? {
+            let (key, to): (String, String) = (row.get(0)?, row.get(1)?);
+            let from = key.strip_prefix(MOVED).and_then(|from| from.parse().ok());
+            moves.extend(from.zip(to.parse().ok()));
+        }
+        Ok(moves)
+    }
+
     /// Whether the network was not yet asked for the topic that a session is to have.
     pub fn is_topic_on_its_way(&self, chat: i64, session: &str) -> Result<bool, StoreFault> {
         let sql = "SELECT 1 FROM outbox \
@@ -128,6 +145,23 @@ impl Change<'_> {
     pub fn set_told(&self, session: &str, chat: i64, mark: &Mark) -> Result<(), StoreFault> {
         let sql = "UPDATE follows SET told_at = ?3, told_sum = ?4 WHERE session = ?1 AND chat = ?2";
         self.db.prepare_cached(sql)?.execute(params![session, chat, mark.at, mark.sum])?;
+        Ok(())
+    }
+
+    /// A group has another number. Its messages have others there: what is asked is shown again.
+    pub fn move_chat(&self, from: i64, to: i64) -> Result<(), StoreFault> {
+        self.set_meta(&format!("{MOVED}{from}"), &to.to_string())?;
+        for gone in [
+            "buttons WHERE json_extract(bound, '$.chat') = ?1",
+            "cards WHERE chat = ?1",
+            &format!("outbox WHERE chat = ?1 AND {BOUND_TO_MESSAGES}"),
+        ] {
+            self.db.prepare_cached(&format!("DELETE FROM {gone}"))?.execute([from])?;
+        }
+        for table in ["follows", "plans", "chats", "outbox"] {
+            let sql = format!("UPDATE OR REPLACE {table} SET chat = ?2 WHERE chat = ?1");
+            self.db.prepare_cached(&sql)?.execute([from, to])?;
+        }
         Ok(())
     }
 
