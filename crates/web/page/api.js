@@ -44,6 +44,22 @@ export function get(path, query = {}, within = 60000) {
   return call(`/api/v1${path}${text ? `?${text}` : ""}`, { signal: AbortSignal.timeout(within) });
 }
 
+/** A read that is never under way twice: asked for meanwhile, it is done once more, until nobody wants it.
+ * @param {() => Promise<void>} once @param {() => boolean} ended */
+export function onAndOn(once, ended) {
+  let [stale, reading] = [false, false];
+  return async () => {
+    stale = true;
+    if (reading) return;
+    reading = true;
+    while (stale && !ended()) {
+      stale = false;
+      await once();
+    }
+    reading = false;
+  };
+}
+
 /** @param {string} path @param {Record<string, any>} [body] @param {string} [key] @param {AbortSignal} [signal] ends the waiting */
 export function post(path, body = {}, key = newKey(), signal) {
   return call(`/api/v1${path}`, {

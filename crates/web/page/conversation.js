@@ -1,7 +1,7 @@
 // @ts-check
 /** What was said in a session, and what is being said: read on while somebody looks at it and the agent works. */
 
-import { get } from "./api.js";
+import { get, onAndOn } from "./api.js";
 import { ago, fill, h } from "./dom.js";
 
 /** An agent that works is looked at so often. */
@@ -13,7 +13,8 @@ export class Conversation {
     [this.pane, this.session] = [pane, session];
     /** The entries that are drawn, and the last of them as it was told: only what came after it is drawn. */
     this.drawn = /** @type {HTMLElement[]} */ ([]);
-    [this.last, this.reading, this.stale, this.closed] = ["", false, false, false];
+    [this.last, this.closed] = ["", false];
+    this.read = onAndOn(() => this.readOnce(), () => this.closed);
     // Whole entries are read out when they come; the one that grows is not, or each word would be told many times.
     this.log = h("div", { role: "log" });
     this.saying = h("article", { class: "entry by-assistant", "aria-live": "off", hidden: true });
@@ -28,26 +29,18 @@ export class Conversation {
     this.read();
   }
 
-  /** Reads on, and once more if something happens meanwhile. */
-  async read() {
-    this.stale = true;
-    if (this.reading) return;
-    this.reading = true;
-    while (this.stale && !this.closed) {
-      this.stale = false;
-      const began = Date.now();
-      try {
-        const path = `/sessions/${this.session}`;
-        const [{ saying }, entries] = await Promise.all([get(path, { glance: true }), get(`${path}/log`)]);
-        if (!this.closed) this.draw(entries, saying);
-      } catch (fault) {
-        // What was read stays: the head of the page tells that nothing answers.
-        if (!this.closed && !this.drawn.length) fill(this.pane, h("p", { class: "bad" }, /** @type {Error} */ (fault).message));
-      }
-      // A long conversation takes long to read: the page is not to do nothing else.
-      await new Promise((done) => setTimeout(done, 2 * (Date.now() - began)));
+  async readOnce() {
+    const began = Date.now();
+    try {
+      const path = `/sessions/${this.session}`;
+      const [{ saying }, entries] = await Promise.all([get(path, { glance: true }), get(`${path}/log`)]);
+      if (!this.closed) this.draw(entries, saying);
+    } catch (fault) {
+      // What was read stays: the head of the page tells that nothing answers.
+      if (!this.closed && !this.drawn.length) fill(this.pane, h("p", { class: "bad" }, /** @type {Error} */ (fault).message));
     }
-    this.reading = false;
+    // A long conversation takes long to read: the page is not to do nothing else.
+    await new Promise((done) => setTimeout(done, 2 * (Date.now() - began)));
   }
 
   /** @param {any[]} entries @param {string | null} saying */

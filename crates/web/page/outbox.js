@@ -26,6 +26,9 @@ const AGAIN_MS = [1000, 2000, 5000, 10000, 30000];
  * @property {string} [why]
  */
 
+/** Whether the daemon may not have it yet. @param {Letter} letter */
+const waits = (letter) => letter.state !== "stored" && letter.state !== "delivered";
+
 export class Outbox {
   /** @param {() => void} changed */
   constructor(changed) {
@@ -51,8 +54,7 @@ export class Outbox {
   look() {
     const all = new Map(keptUnder(LETTER).filter(([, letter]) => letter));
     for (const [key, letter] of this.letters) {
-      const waits = letter.state !== "stored" && letter.state !== "delivered";
-      if (letter.kept && waits && !all.has(key)) this.letters.delete(key);
+      if (letter.kept && waits(letter) && !all.has(key)) this.letters.delete(key);
     }
     for (const [key, letter] of all) this.letters.set(key, Object.assign(this.letters.get(key) ?? {}, letter, { kept: true }));
   }
@@ -74,8 +76,7 @@ export class Outbox {
   put(letter) {
     this.letters.set(letter.key, letter);
     // What is stored is the daemon's, and only watched here for as long as the page is open.
-    const waits = letter.state !== "stored" && letter.state !== "delivered";
-    letter.kept = keep(LETTER + letter.key, waits && letter) && waits;
+    letter.kept = keep(LETTER + letter.key, waits(letter) && letter) && waits(letter);
     this.changed();
   }
 

@@ -1,7 +1,7 @@
 // @ts-check
 /** Plans: the tasks of a repository, how far each is, and having them worked on. */
 
-import { get, make, post } from "./api.js";
+import { get, make, onAndOn, post } from "./api.js";
 import { complain, fill, h, headline, icon, inSight, redraw, whyNot } from "./dom.js";
 import { Draft } from "./draft.js";
 import { adder, editor } from "./tasks.js";
@@ -24,10 +24,8 @@ export class PlansView {
     this.plan = null;
     this.why = "";
     this.doing = "";
-    /** Whether something has happened since it was read. */
-    this.stale = false;
-    this.reading = false;
     this.closed = false;
+    this.read = onAndOn(() => this.readOnce(), () => this.closed);
     this.repos = [...new Set([...store.sessions.values()].map((session) => session.repo_root))].sort();
     const kept = localStorage.getItem(PLACE) ?? "";
     this.repo = kept || this.repos[0] || "";
@@ -58,23 +56,15 @@ export class PlansView {
       h("button", { type: "submit", class: "outline" }, "Show"));
   }
 
-  /** Reads it, and once more if something happens meanwhile. */
-  async read() {
-    this.stale = true;
-    if (this.reading) return;
-    this.reading = true;
-    while (this.stale && !this.closed) {
-      this.stale = false;
-      try {
-        this.plan = this.repo ? await get("/plan", { repo: this.repo }) : null;
-        this.why = this.repo ? "" : "Name a repository: a folder of the machine.";
-      } catch (fault) {
-        [this.plan, this.why] = [null, /** @type {Error} */ (fault).message];
-      }
-      await this.draft.read();
-      if (!this.closed) this.draw();
+  async readOnce() {
+    try {
+      this.plan = this.repo ? await get("/plan", { repo: this.repo }) : null;
+      this.why = this.repo ? "" : "Name a repository: a folder of the machine.";
+    } catch (fault) {
+      [this.plan, this.why] = [null, /** @type {Error} */ (fault).message];
     }
-    this.reading = false;
+    await this.draft.read();
+    if (!this.closed) this.draw();
   }
 
   draw() {

@@ -34,7 +34,7 @@ const KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
 /// What a path is.
 enum Place<'p> {
-    Page(&'static page::Asset),
+    Page(&'static page::Page),
     Pair,
     Row(&'static Row, &'p str),
     /// Something that is not asked for like this.
@@ -60,7 +60,7 @@ async fn judged(shared: &Arc<Shared>, head: Parts, body: Incoming) -> Reply {
         Err(why) => return reply::refused(why),
     };
     match (place, caller) {
-        (Place::Page(asset), _) => page::reply(asset, &head),
+        (Place::Page(page), _) => page::reply(page, &head),
         (Place::Pair, _) => match read(&head, body).await {
             Ok(body) => pair::pair(shared, &body),
             Err(reply) => reply,
@@ -136,7 +136,7 @@ fn find<'p>(method: &Method, path: &'p str) -> Place<'p> {
         return if post { Place::Pair } else { Place::OtherMethod(Needs::Nothing) };
     }
     match page::find(path) {
-        Some(asset) if matches!(*method, Method::GET | Method::HEAD) => Place::Page(asset),
+        Some(page) if matches!(*method, Method::GET | Method::HEAD) => Place::Page(page),
         Some(_) => Place::OtherMethod(Needs::Nothing),
         None => Place::Nothing(Needs::Nothing),
     }

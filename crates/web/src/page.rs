@@ -8,9 +8,10 @@ use axum::http::request::Parts;
 use axum::http::{HeaderValue, Response, StatusCode};
 use sha2::{Digest as _, Sha256};
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
 /// A file of the page.
-pub(crate) struct Asset {
+struct Asset {
     path: &'static str,
     kind: &'static str,
     source: &'static str,
@@ -74,20 +75,36 @@ fn served(kind: &str, text: &'static str) -> Cow<'static, str> {
     Cow::Owned(kept)
 }
 
+/// A file of the page as browsers get it.
+pub(crate) struct Page {
+    asset: &'static Asset,
+    text: Cow<'static, str>,
+    /// What a browser names it by that has it already.
+    tag: String,
+}
+
+/// All of them, made ready once.
+static PAGES: LazyLock<Vec<Page>> = LazyLock::new(|| {
+    let ready = |asset: &'static Asset| {
+        let text = served(asset.kind, asset.source);
+        let digest = Sha256::digest(text.as_bytes());
+        let tag = format!("\"{}\"", hex(digest.get(..16).unwrap_or_default()));
+        Page { asset, text, tag }
+    };
+    ASSETS.iter().map(ready).collect()
+});
+
 /// The file at this path.
-pub(crate) fn find(path: &str) -> Option<&'static Asset> {
-    ASSETS.iter().find(|asset| asset.path == path)
+pub(crate) fn find(path: &str) -> Option<&'static Page> {
+    PAGES.iter().find(|page| page.asset.path == path)
 }
 
 /// The file, or that the browser has it already.
-pub(crate) fn reply(asset: &'static Asset, head: &Parts) -> Reply {
-    let text = served(asset.kind, asset.source);
-    let digest = Sha256::digest(text.as_bytes());
-    let tag = format!("\"{}\"", hex(digest.get(..16).unwrap_or_default()));
-    let known =
-        head.headers.get(IF_NONE_MATCH).is_some_and(|known| known.as_bytes() == tag.as_bytes());
-    let mut reply =
-        Response::new(if known { Body::empty() } else { Body::from(text.into_owned()) });
+pub(crate) fn reply(page: &'static Page, head: &Parts) -> Reply {
+    let Page { asset, text, tag } = page;
+    let known = head.headers.get(IF_NONE_MATCH);
+    let known = known.is_some_and(|known| known.as_bytes() == tag.as_bytes());
+    let mut reply = Response::new(if known { Body::empty() } else { Body::from(&**text) });
     if known {
         *reply.status_mut() = StatusCode::NOT_MODIFIED;
     }
@@ -95,7 +112,7 @@ pub(crate) fn reply(asset: &'static Asset, head: &Parts) -> Reply {
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(asset.kind));
     // Always asked for again: another build of the program has other files.
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-    if let Ok(tag) = HeaderValue::from_str(&tag) {
+    if let Ok(tag) = HeaderValue::from_str(tag) {
         headers.insert(ETAG, tag);
     }
     reply

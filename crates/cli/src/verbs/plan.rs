@@ -118,33 +118,19 @@ pub(super) fn plan(verb: PlanVerb, out: &Out) -> Result<(), Complaint> {
 
 /// Adds a task; what is printed of that.
 pub(super) fn add(path: &Path, words: &TaskWords) -> Result<Value, Complaint> {
-    change(path, Kind::Usage, |text| glis_plan::add(text, &task(words)))
+    change(path, (None, Kind::Usage), |text| glis_plan::add(text, &task(words)))
 }
 
 /// Changes a task; what is printed of that.
 pub(super) fn edit(path: &Path, words: &TaskWords) -> Result<Value, Complaint> {
-    known(path, &words.id)?;
-    change(path, Kind::Usage, |text| glis_plan::edit(text, &words.id, &changes(words)))
+    let of = (Some(words.id.as_str()), Kind::Usage);
+    change(path, of, |text| glis_plan::edit(text, &words.id, &changes(words)))
 }
 
 /// Takes a task out; what is printed of that.
 pub(super) fn remove(path: &Path, id: &str) -> Result<Value, Complaint> {
-    known(path, id)?;
     // Others need it.
-    change(path, Kind::Refused, |text| glis_plan::remove(text, id))
-}
-
-/// Whether a plan has this task; one that cannot be read tells that itself.
-fn known(path: &Path, id: &str) -> Result<(), Complaint> {
-    let plan = fs::read_to_string(path).ok().map(|text| Plan::read(&text));
-    match plan {
-        Some(Ok(plan)) if !plan.tasks.iter().any(|task| task.id == id) => Err(Complaint::new(
-            Kind::NotFound,
-            format!("there is no task `{id}` in {}", path.display()),
-        )
-        .hint("`glis plan show` lists the tasks")),
-        Some(Ok(_) | Err(_)) | None => Ok(()),
-    }
+    change(path, (Some(id), Kind::Refused), |text| glis_plan::remove(text, id))
 }
 
 /// The file that is meant: the one that was named, or that of the repository which the caller is in.
@@ -290,10 +276,10 @@ fn show(path: &Path, out: &Out) -> Result<(), Complaint> {
 }
 
 /// Changes the file as a whole; what would not be a plan is not written. What is wrong with a change to a plan that
-/// was none before is the file's fault, and else of this kind.
+/// was none before is the file's fault, and else of this kind. A change may be to a task that has to be there.
 fn change(
     path: &Path,
-    kind: Kind,
+    (id, kind): (Option<&str>, Kind),
     change: impl FnOnce(&str) -> Result<String, Vec<Fault>>,
 ) -> Result<Value, Complaint> {
     let text = match fs::read_to_string(path) {
@@ -301,8 +287,17 @@ fn change(
         Err(_) => read(path)?,
         Ok(text) => text,
     };
+    let plan = Plan::read(&text);
+    if let (Some(id), Ok(plan)) = (id, &plan)
+        && !plan.tasks.iter().any(|task| task.id == id)
+    {
+        let message = format!("there is no task `{id}` in {}", path.display());
+        return Err(
+            Complaint::new(Kind::NotFound, message).hint("`glis plan show` lists the tasks")
+        );
+    }
     let changed = change(&text).map_err(|faults| {
-        let was_plan = text.trim().is_empty() || Plan::read(&text).is_ok();
+        let was_plan = text.trim().is_empty() || plan.is_ok();
         faulty(path, if was_plan { kind } else { Kind::Failed }, &faults)
     })?;
     file::replace(path, &changed).map_err(|fault| {
