@@ -15,6 +15,17 @@ fn calm() -> World {
     world
 }
 
+/// The user has a session in the group as well, and it asks something.
+fn asked_in_group() -> World {
+    let mut world = calm();
+    world.exactly(ME, GROUP, "/switch s0");
+    world.house.ask(0);
+    world.deliver();
+    world.news();
+    world.send(100);
+    world
+}
+
 /// The user says something, and everything that follows from it is sent.
 fn hear(world: &mut World, text: &str) {
     world.exactly(ME, ME, text);
@@ -140,12 +151,7 @@ fn an_idle_bot_does_nothing() {
 
 #[test]
 fn a_button_of_one_user_is_not_anothers() {
-    let mut world = calm();
-    world.exactly(ME, GROUP, "/switch s0");
-    world.house.ask(0);
-    world.deliver();
-    world.news();
-    world.send(100);
+    let mut world = asked_in_group();
     // In the group the question is for the one who has the session there.
     world.press_label_as(USERS[1], GROUP, "Allow once");
     world.deliver();
@@ -266,12 +272,7 @@ fn another_bot_goes_on_with_the_same_sessions() {
 /// In a group a reply counts as a button does: for the one who is asked.
 #[test]
 fn a_reply_of_another_user_answers_nothing() {
-    let mut world = calm();
-    world.exactly(ME, GROUP, "/switch s0");
-    world.house.ask(0);
-    world.deliver();
-    world.news();
-    world.send(100);
+    let mut world = asked_in_group();
     let card = world.network.message(GROUP, "asks for approval");
     world.reply((USERS[1], GROUP), card, "rather not");
     world.deliver();
