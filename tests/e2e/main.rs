@@ -70,6 +70,7 @@ mod chat {
     mod kills;
     mod loops;
     mod odd;
+    mod order;
     mod plans;
     mod settings;
     mod stand_in;

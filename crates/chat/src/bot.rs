@@ -109,6 +109,8 @@ pub enum Course {
     InTurn(i64),
     /// Beside it: it may take long.
     Aside,
+    /// Beside it, for the session that is meant when its turn comes.
+    AsideInTurn(i64),
 }
 
 /// Everything that came with one update, ready to be answered.
@@ -116,6 +118,8 @@ struct Asked {
     update: i64,
     user: i64,
     place: Place,
+    /// The message that it answers.
+    reply_to: Option<i64>,
     /// What a session gets that is made here.
     topic: Topic,
     caller: Caller,
@@ -282,7 +286,7 @@ impl Bot {
     pub fn course(&self, id: i64) -> Result<Option<Course>, StoreFault> {
         let update = self.store().look().update(id)?;
         let Some(update) = update else { return Ok(None) };
-        let value: Value = serde_json::from_str(&update.body).unwrap_or_default();
+        let value = read(&update.body);
         let Ok(admitted) = self.policy().admit(&value) else {
             self.change(|change| change.done(id))?;
             return Ok(None);
@@ -295,7 +299,9 @@ impl Bot {
                 Err(_) => return Ok(None),
             },
             Admitted::Said(said) => match command::read(&said.text, &self.me.name) {
-                Typed::Command(command) if command.runs_aside() => Course::Aside,
+                Typed::Command(command) if command.runs_aside() => {
+                    Course::AsideInTurn(said.place.chat)
+                }
                 Typed::Command(_) | Typed::Words | Typed::NotForUs => {
                     Course::InTurn(said.place.chat)
                 }
@@ -307,7 +313,7 @@ impl Bot {
     pub fn deal_with(&self, id: i64) -> Result<(), StoreFault> {
         let update = self.store().look().update(id)?;
         let Some(update) = update else { return Ok(()) };
-        let value: Value = serde_json::from_str(&update.body).unwrap_or_default();
+        let value = read(&update.body);
         // Asked again: the configuration may be another one since.
         match self.policy().admit(&value) {
             Ok(Admitted::Said(said)) => self.hear(&update, &said),
@@ -316,11 +322,23 @@ impl Bot {
         }
     }
 
+    /// What was said is for the session that is meant now, whichever is when it is carried out.
+    pub fn settle_meaning(&self, id: i64) -> Result<(), StoreFault> {
+        let update = self.store().look().update(id)?;
+        let value: Value = update.map(|it| it.body).as_deref().map_or(Value::Null, read);
+        let Ok(Admitted::Said(said)) = self.policy().admit(&value) else { return Ok(()) };
+        let meant = self.meant(&self.asked(&said))?.unwrap_or_default();
+        self.change(|change| change.mean(id, &meant))
+    }
+
+    fn asked(&self, said: &Said) -> Asked {
+        let Said { update, user, place, reply_to, .. } = *said;
+        let (topic, caller) = (self.topic_in(said.forum), self.caller(user, update));
+        Asked { update, user, place, reply_to, topic, caller }
+    }
+
     fn hear(&self, update: &Update, said: &Said) -> Result<(), StoreFault> {
-        let caller = self.caller(said.user, said.update);
-        let topic = self.topic_in(said.forum);
-        let (user, place) = (said.user, said.place);
-        let asked = Asked { update: said.update, user, place, topic, caller };
+        let asked = self.asked(said);
         let typed = command::read(&said.text, &self.me.name);
         if said.file.is_some() && matches!(typed, Typed::Command(_)) {
             return self.reply(&asked, words::COMMAND_WITH_FILE);
@@ -374,23 +392,36 @@ impl Bot {
         self.reply(asked, words::fault(&message, hint.as_deref()))
     }
 
-    /// The session that is meant in this place, as it is now.
-    fn current(&self, asked: &Asked) -> Result<Result<SessionView, Option<Fault>>, StoreFault> {
-        let id = {
-            let store = self.store();
-            let look = store.look();
-            let topic = match asked.place.thread {
-                Some(thread) => look.of_topic(asked.place.chat, thread)?,
-                None => None,
-            };
-            match (topic, asked.topic, asked.place.thread) {
-                (Some(id), ..) => Some(id),
-                // The topic of a session that was archived, or one of people: what is written there is for no
-                // other session.
-                (None, Topic::Own, Some(_)) => None,
-                (None, ..) => look.current(asked.place.chat)?,
-            }
+    /// The session that is meant: the one that this was settled to be for, that has said what is answered, whose topic
+    /// it is, or the current one.
+    fn meant(&self, asked: &Asked) -> Result<Option<String>, StoreFault> {
+        let store = self.store();
+        let look = store.look();
+        if let Some(settled) = look.meant(asked.update)? {
+            return Ok(Some(settled).filter(|id| !id.is_empty()));
+        }
+        let Place { chat, thread } = asked.place;
+        if let Some(message) = asked.reply_to
+            && let Some(speaker) = look.said_by(chat, message)?
+        {
+            return Ok(Some(speaker));
+        }
+        let topic = match thread {
+            Some(thread) => look.of_topic(chat, thread)?,
+            None => None,
         };
+        match (topic, asked.topic, thread) {
+            (Some(id), ..) => Ok(Some(id)),
+            // The topic of a session that was archived, or one of people: what is written there is for no other
+            // session.
+            (None, Topic::Own, Some(_)) => Ok(None),
+            (None, ..) => look.current(chat),
+        }
+    }
+
+    /// The session that is meant, as it is now.
+    fn current(&self, asked: &Asked) -> Result<Result<SessionView, Option<Fault>>, StoreFault> {
+        let id = self.meant(asked)?;
         let Some(id) = id else { return Ok(Err(None)) };
         let gone = |fault: &Fault| {
             matches!(fault, Fault::Refused(glis_core::Refusal::NoSuchSession { .. }))
@@ -439,6 +470,11 @@ impl Bot {
 enum Topic {
     Own,
     None,
+}
+
+/// An update as it was written down.
+fn read(body: &str) -> Value {
+    serde_json::from_str(body).unwrap_or_default()
 }
 
 /// From which age on what was said counts as late.

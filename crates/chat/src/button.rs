@@ -85,6 +85,9 @@ pub enum Act {
     RunLate {
         /// The update that brought it.
         update: i64,
+        /// The session that it is for.
+        #[serde(default)]
+        session: Option<String>,
     },
     /// Leaves everything as it is.
     Leave,

@@ -210,6 +210,29 @@ impl Command {
         }
     }
 
+    /// Whether it is about the current session.
+    pub fn is_for_session(&self) -> bool {
+        match self {
+            Self::Archive { name } => name.is_none(),
+            Self::Timeout { .. }
+            | Self::Pause { .. }
+            | Self::Resume
+            | Self::Restart
+            | Self::Stop
+            | Self::Status
+            | Self::Diff
+            | Self::Log => true,
+            Self::New { .. }
+            | Self::Sessions
+            | Self::Switch { .. }
+            | Self::PauseAll
+            | Self::ResumeAll
+            | Self::Plan { .. }
+            | Self::Help
+            | Self::Unclear { .. } => false,
+        }
+    }
+
     /// Whether it changes nothing, so that it may be carried out however late it comes.
     pub fn only_looks(&self) -> bool {
         match self {

@@ -28,7 +28,7 @@ const TOKEN_PAUSE: Duration = Duration::from_secs(60);
 /// How a run has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
-    /// The configuration, the token or a group's number is another one: the process is to begin anew.
+    /// The configuration, the token, a group's number or `chat.db` is another one: the process is to begin anew.
     Anew,
 }
 
@@ -76,7 +76,7 @@ impl<'b> Listener<'b> {
                 Ok(Some(ended)) => return ended,
                 Err(fault) => {
                     let pause = Duration::from_secs(backoff(self.strikes));
-                    self.rest(&format!("{fault}. Is the disk full?"), pause);
+                    self.rest(&fault.to_string(), pause);
                 }
             }
         }
@@ -98,7 +98,8 @@ impl<'b> Listener<'b> {
         let offset = self.bot.offset()?;
         let asked = time::passed();
         let answer = self.channel.updates(offset, POLL);
-        if self.settings.wants_anew() || self.bot.wants_anew() {
+        let has_its_file = self.bot.store().has_its_file()?;
+        if self.settings.wants_anew() || self.bot.wants_anew() || !has_its_file {
             return Ok(Some(self.begin_anew()));
         }
         let policy = self.settings.policy();
@@ -144,7 +145,9 @@ impl<'b> Listener<'b> {
     }
 
     fn begin_anew(&self) -> Ended {
-        note("the configuration, the token or a group's number is another one; beginning anew");
+        note(
+            "the configuration, the token, a group's number or chat.db is another one; beginning anew",
+        );
         // What is on its way when the process goes would be sent twice.
         self.bot.fall_silent();
         Ended::Anew
@@ -184,51 +187,71 @@ fn jittered(pause: Duration) -> Duration {
 /// Who deals with what: what comes from one chat is dealt with in turn, what may take long beside it.
 struct Turns<'b> {
     bot: &'b Arc<Bot>,
-    chats: BTreeMap<i64, Queue<i64>>,
+    chats: BTreeMap<i64, Queue<Job>>,
 }
 
 impl Turns<'_> {
     fn hand_out(&mut self, updates: &[i64]) -> Result<(), StoreFault> {
         for update in updates {
             match self.bot.course(*update)? {
-                Some(Course::InTurn(chat)) => {
-                    let bot = self.bot;
-                    let queue = self.chats.entry(chat).or_insert_with(|| turn(bot));
-                    if queue.send(*update).is_err() {
-                        // A fault of ours has ended the thread; the next one goes on.
-                        let fresh = turn(bot);
-                        let _ = fresh.send(*update);
-                        *queue = fresh;
-                    }
-                }
-                Some(Course::Aside) => {
-                    let (bot, update) = (Arc::clone(self.bot), *update);
-                    drop(spawn("call", move || deal_with(&bot, update)));
-                }
+                Some(Course::InTurn(chat)) => self.queue(chat, Job::Do(*update)),
+                Some(Course::AsideInTurn(chat)) => self.queue(chat, Job::Begin(*update)),
+                Some(Course::Aside) => do_aside(self.bot, *update),
                 None => {}
             }
         }
         Ok(())
     }
+
+    fn queue(&mut self, chat: i64, job: Job) {
+        let bot = self.bot;
+        let queue = self.chats.entry(chat).or_insert_with(|| turn(bot));
+        if queue.send(job).is_err() {
+            // A fault of ours has ended the thread; the next one goes on.
+            let fresh = turn(bot);
+            let _ = fresh.send(job);
+            *queue = fresh;
+        }
+    }
+}
+
+/// What is done in a chat's turn with an update.
+#[derive(Clone, Copy)]
+enum Job {
+    /// All of it.
+    Do(i64),
+    /// It is settled which session it is for; the rest may take long.
+    Begin(i64),
 }
 
 /// A thread that deals with one chat's updates, one after the other.
-fn turn(bot: &Arc<Bot>) -> Queue<i64> {
-    let (queue, updates) = mpsc::channel();
+fn turn(bot: &Arc<Bot>) -> Queue<Job> {
+    let (queue, jobs) = mpsc::channel();
     let bot = Arc::clone(bot);
     let work = move || {
-        for update in updates {
-            deal_with(&bot, update);
+        for job in jobs {
+            match job {
+                Job::Do(update) => until_done(update, || bot.deal_with(update)),
+                Job::Begin(update) => {
+                    until_done(update, || bot.settle_meaning(update));
+                    do_aside(&bot, update);
+                }
+            }
         }
     };
     drop(spawn("chat", work));
     queue
 }
 
+fn do_aside(bot: &Arc<Bot>, update: i64) {
+    let bot = Arc::clone(bot);
+    drop(spawn("call", move || until_done(update, || bot.deal_with(update))));
+}
+
 /// What cannot be written down now, because the disk is full or busy, is tried again until it can.
-fn deal_with(bot: &Bot, update: i64) {
+fn until_done(update: i64, act: impl Fn() -> Result<(), StoreFault>) {
     for strikes in 0.. {
-        let Err(fault) = bot.deal_with(update) else { return };
+        let Err(fault) = act() else { return };
         note(&format!("update {update}: {fault}"));
         time::sleep(Duration::from_secs(backoff(strikes)));
     }

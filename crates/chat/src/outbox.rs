@@ -20,7 +20,7 @@ pub const POST_UNITS_MAX: usize = 4096;
 const BAN_MARGIN_MS: u64 = 200;
 /// Between two looks of a draft; more often is a flood for the network.
 const DRAFT_GAP_MS: u64 = 1500;
-/// So many faults of the server with one item are the item's.
+/// After so many faults of the server with one item it may be the item's: it is, if the server takes others.
 const FAULTS_MAX: u32 = 5;
 /// Waiting after faults of the network, by how many there were in a row.
 const BACKOFF_MS: [u64; 6] = [1_000, 2_000, 4_000, 8_000, 16_000, 30_000];
@@ -98,6 +98,8 @@ pub struct Outbox {
     strikes: usize,
     /// Counts what was sent, so that no chat waits for another.
     served: u64,
+    /// When something was last taken, by that count.
+    taken: u64,
 }
 
 #[derive(Debug)]
@@ -107,6 +109,8 @@ struct Queue {
     budget: Budget,
     banned_until: u64,
     blocked: bool,
+    /// Another lane than the first goes first: the server has had many faults with that.
+    steps_back: bool,
     /// Of each session the last one.
     drafts: BTreeMap<String, Draft>,
     drafted_at: Option<u64>,
@@ -228,6 +232,7 @@ impl Outbox {
     pub fn report(&mut self, sent: &[Item], now: u64, outcome: &Outcome) -> Settled {
         let Some(first) = sent.first() else { return Settled::Waiting };
         self.count(first.chat, now, outcome);
+        let (served, taken) = (self.served, self.taken);
         match outcome {
             Outcome::Sent(_) => self.gone(sent),
             Outcome::TooMany(_) | Outcome::Unreachable | Outcome::Blocked => Settled::Waiting,
@@ -237,7 +242,15 @@ impl Outbox {
                     return Settled::Waiting;
                 };
                 item.faults += 1;
-                if item.faults < FAULTS_MAX { Settled::Waiting } else { self.wear(sent) }
+                if item.faults < FAULTS_MAX {
+                    return Settled::Waiting;
+                }
+                let doubted = *item.doubted.get_or_insert(served);
+                if taken > doubted {
+                    return self.wear(sent);
+                }
+                queue.steps_back = true;
+                Settled::Waiting
             }
             Outcome::TopicGone => match first.thread {
                 Some(thread) => self.leave_topic(first.chat, thread),
@@ -265,8 +278,12 @@ impl Outbox {
         self.served += 1;
         let served = self.served;
         self.budget.spend(now);
+        if let Outcome::Sent(_) = outcome {
+            self.taken = served;
+        }
         let queue = self.queue(chat);
         queue.served = served;
+        queue.steps_back = false;
         queue.budget.spend(now);
         match outcome {
             Outcome::Sent(_) | Outcome::Refused | Outcome::TopicGone => self.strikes = 0,
@@ -295,7 +312,7 @@ impl Outbox {
     fn wear(&mut self, sent: &[Item]) -> Settled {
         let [one] = sent else {
             let Some(first) = sent.first() else { return Settled::Waiting };
-            return self.change(Item { alone: true, faults: 0, ..first.clone() });
+            return self.change(Item { alone: true, faults: 0, doubted: None, ..first.clone() });
         };
         match one.plainer() {
             Some(plainer) => self.change(plainer),
@@ -321,6 +338,7 @@ impl Queue {
             budget,
             banned_until: 0,
             blocked: false,
+            steps_back: false,
             drafts: BTreeMap::new(),
             drafted_at: None,
             drawn: BTreeMap::new(),
@@ -336,19 +354,28 @@ impl Queue {
         self.banned_until.max(self.budget.free_at(0))
     }
 
+    /// The first item; instead of one with many faults that of another lane, every other time. If the server takes it,
+    /// the faults are the item's own, and else everything waits.
+    fn first(&self) -> Option<&Item> {
+        let first = self.items.values().next()?;
+        let other = self.items.values().find(|item| self.steps_back && item.lane != first.lane);
+        Some(other.unwrap_or(first))
+    }
+
     /// The first item, with those behind it that fit into the same message: after a long silence everything
     /// arrives at once.
     fn first_together(&self) -> Vec<Item> {
-        let Some(first) = self.items.values().next() else { return Vec::new() };
+        let Some(first) = self.first() else { return Vec::new() };
         let mut together = vec![first.clone()];
         let mut length = first.joinable().unwrap_or(usize::MAX);
-        for next in self.in_lane(first.lane).skip(1) {
+        for next in self.in_lane(first.lane).filter(|next| next.id > first.id) {
             // A picture of what went on may go behind words of a later turn; between each two of them it would
             // make a message of each.
             if matches!(next.what, What::Clear { .. }) {
                 continue;
             }
-            let fits = next.joinable().filter(|_| next.thread == first.thread);
+            let is_alike = (next.thread, &next.speaker) == (first.thread, &first.speaker);
+            let fits = next.joinable().filter(|_| is_alike);
             let Some(more) = fits else { break };
             length = length.saturating_add(more + 2);
             if length > POST_UNITS_MAX {

@@ -23,6 +23,19 @@ pub enum Step {
     Idle,
 }
 
+/// What came of a request. The network has it: it is written down before anything else is asked for.
+struct Sent {
+    chat: i64,
+    /// What was sent; nothing if it was only shown.
+    what: Option<What>,
+    /// The session whose words it shows.
+    speaker: Option<String>,
+    outcome: Outcome,
+    settled: Settled,
+    /// How long the chat is banned for, and from when.
+    banned: (i64, u64),
+}
+
 /// Sends what waits in the outbox of a bot.
 pub struct Sender<'b> {
     bot: &'b Bot,
@@ -31,6 +44,8 @@ pub struct Sender<'b> {
     /// The number of the next item that was not seen yet.
     next: u64,
     pictures: Pictures,
+    /// What came of the last request, as long as that is not written down.
+    unkept: Option<Sent>,
     /// Who was let in at the last step.
     policy: Arc<Policy>,
     /// Milliseconds that have passed since something in the past.
@@ -48,8 +63,17 @@ impl<'b> Sender<'b> {
     ) -> Result<Self, StoreFault> {
         let (outbox, pictures) = (Outbox::new(), Pictures::default());
         let policy = bot.policy();
-        let mut sender =
-            Self { bot, channel, outbox, next: 0, pictures, policy, clock, clock_wall };
+        let mut sender = Self {
+            bot,
+            channel,
+            outbox,
+            next: 0,
+            pictures,
+            unkept: None,
+            policy,
+            clock,
+            clock_wall,
+        };
         let now = sender.now();
         let store = bot.store();
         let look = store.look();
@@ -73,6 +97,7 @@ impl<'b> Sender<'b> {
     /// Makes at most one request. Where nobody is let in any more, nothing is said.
     pub fn step(&mut self) -> Result<Step, StoreFault> {
         let Some(_sending) = self.bot.sends() else { return Ok(Step::Idle) };
+        self.keep()?;
         let policy = self.bot.policy();
         if policy != self.policy {
             self.policy = policy;
@@ -94,7 +119,9 @@ impl<'b> Sender<'b> {
                 if let Some(answer) = answer {
                     let (now, outcome) = (self.now(), outcome(&answer));
                     self.outbox.report_draft(chat, now, &outcome);
-                    self.keep(chat, None, &outcome, &Settled::Waiting, now)?;
+                    let settled = Settled::Waiting;
+                    self.note(chat, (None, None), outcome, settled);
+                    self.keep()?;
                 }
                 Ok(Step::Again)
             }
@@ -161,7 +188,21 @@ impl<'b> Sender<'b> {
         let outcome = outcome(&answer);
         let now = self.now();
         let settled = self.outbox.report(&waiting, now, &outcome);
-        self.keep(place.chat, Some(&what), &outcome, &settled, now)
+        let speaker = first.speaker.clone();
+        self.note(place.chat, (Some(what), speaker), outcome, settled);
+        self.keep()
+    }
+
+    fn note(
+        &mut self,
+        chat: i64,
+        (what, speaker): (Option<What>, Option<String>),
+        outcome: Outcome,
+        settled: Settled,
+    ) {
+        let left = self.outbox.banned_until(chat).saturating_sub(self.now());
+        let banned = ((self.clock_wall)(), left);
+        self.unkept = Some(Sent { chat, what, speaker, outcome, settled, banned });
     }
 
     fn request(&self, place: Place, what: &What) -> Result<Option<i64>, ChannelFault> {
@@ -189,49 +230,51 @@ impl<'b> Sender<'b> {
         }
     }
 
-    fn keep(
-        &self,
-        chat: i64,
-        what: Option<&What>,
-        outcome: &Outcome,
-        settled: &Settled,
-        now: u64,
-    ) -> Result<(), StoreFault> {
-        let ends = self.outbox.banned_until(chat);
-        let wall = (self.clock_wall)();
-        self.bot.store().change(|change| {
-            if let Outcome::TooMany(_) = outcome {
-                change.set_ban(chat, wall, ends.saturating_sub(now))?;
-            }
-            match settled {
-                Settled::Gone(ids) => {
-                    ids.iter().try_for_each(|id| change.sent(*id))?;
-                    if let Some(What::Clear { session }) = what {
-                        pictures::forget(change, chat, session)?;
-                    }
+    /// Writes down what came of the last request. On a full disk that is tried until it can be: what the network has
+    /// would be sent again, and its number would be lost.
+    fn keep(&mut self) -> Result<(), StoreFault> {
+        let Some(sent) = &self.unkept else { return Ok(()) };
+        self.bot.store().change(|change| sent.keep(change))?;
+        self.unkept = None;
+        Ok(())
+    }
+}
+
+impl Sent {
+    fn keep(&self, change: &Change<'_>) -> Result<(), StoreFault> {
+        let chat = self.chat;
+        if let Outcome::TooMany(_) = self.outcome {
+            change.set_ban(chat, self.banned.0, self.banned.1)?;
+        }
+        match &self.settled {
+            Settled::Gone(ids) => {
+                ids.iter().try_for_each(|id| change.sent(*id))?;
+                if let Some(What::Clear { session }) = &self.what {
+                    pictures::forget(change, chat, session)?;
                 }
-                Settled::Changed(item) => change.reshape(item)?,
-                Settled::OutOfTopic(thread) => leave_topic(change, chat, *thread)?,
-                Settled::Waiting => {}
             }
-            if let Some(What::Topic { session, name }) = what {
-                return note_topic(change, (chat, session, name), outcome);
-            }
-            let (Some(What::Post { card: Some(name), .. }), Outcome::Sent(Some(message))) =
-                (what, outcome)
-            else {
-                return Ok(());
-            };
-            change.set_message(name, *message)?;
-            let card = change.look().card(name)?;
-            if let Some(card) = card.filter(|card| card.state == CardState::Closed) {
-                // It was answered while it was on its way.
-                let text = words::settled(&card.shown, card.fate.as_deref());
-                let edit = What::Edit { message: *message, text };
-                change.push((card.chat, card.thread), Lane::Reply, &edit, None)?;
-            }
-            Ok(())
-        })
+            Settled::Changed(item) => change.reshape(item)?,
+            Settled::OutOfTopic(thread) => leave_topic(change, chat, *thread)?,
+            Settled::Waiting => {}
+        }
+        let Some(what) = &self.what else { return Ok(()) };
+        if let What::Topic { session, name } = what {
+            return note_topic(change, (chat, session, name), &self.outcome);
+        }
+        let Outcome::Sent(Some(message)) = self.outcome else { return Ok(()) };
+        if let Some(session) = &self.speaker {
+            change.note_said(chat, message, session)?;
+        }
+        let What::Post { card: Some(name), .. } = what else { return Ok(()) };
+        change.set_message(name, message)?;
+        let card = change.look().card(name)?;
+        if let Some(card) = card.filter(|card| card.state == CardState::Closed) {
+            // It was answered while it was on its way.
+            let text = words::settled(&card.shown, card.fate.as_deref());
+            let edit = What::Edit { message, text };
+            change.push((card.chat, card.thread), Lane::Reply, &edit, None)?;
+        }
+        Ok(())
     }
 }
 

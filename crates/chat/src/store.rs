@@ -17,8 +17,9 @@ use crate::outbox::{Item, Lane, What, Worn};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
 use std::fs::{DirBuilder, File};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
-use std::path::Path;
+use std::io;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Name of the file in the state folder.
@@ -44,7 +45,11 @@ const TABLES: &str = "
         late INTEGER NOT NULL, done INTEGER NOT NULL DEFAULT 0) STRICT;
     CREATE TABLE IF NOT EXISTS outbox (
         id INTEGER PRIMARY KEY AUTOINCREMENT, chat INTEGER NOT NULL, thread INTEGER,
-        lane TEXT NOT NULL, what TEXT NOT NULL, worn TEXT NOT NULL, expires INTEGER) STRICT;
+        lane TEXT NOT NULL, what TEXT NOT NULL, worn TEXT NOT NULL, expires INTEGER,
+        speaker TEXT) STRICT;
+    CREATE TABLE IF NOT EXISTS said (
+        chat INTEGER NOT NULL, message INTEGER NOT NULL, session TEXT NOT NULL,
+        UNIQUE (chat, message)) STRICT;
     CREATE TABLE IF NOT EXISTS buttons (
         nonce TEXT PRIMARY KEY, card TEXT NOT NULL, bound TEXT NOT NULL,
         deadline INTEGER NOT NULL, used_by INTEGER) STRICT;
@@ -84,6 +89,8 @@ pub enum StoreFault {
 /// What a bot knows.
 pub struct Store {
     db: Connection,
+    /// Where its file is, and which one it is; nowhere for one in memory.
+    file: Option<(PathBuf, u64)>,
 }
 
 /// An update that was written down.
@@ -112,12 +119,45 @@ impl Store {
         DirBuilder::new().recursive(true).mode(0o700).create(state)?;
         let path = state.join(FILE);
         // Its companions get the same rights.
-        drop(File::options().write(true).create(true).truncate(false).mode(0o600).open(&path)?);
-        let db = Connection::open(path)?;
+        let mut options = File::options();
+        let options = options.write(true).create(true).truncate(false).mode(0o600);
+        let number = options.open(&path)?.metadata()?.ino();
+        let db = Connection::open(&path)?;
         db.busy_timeout(Duration::from_secs(10))?;
         db.pragma_update(None, "journal_mode", "WAL")?;
         db.pragma_update(None, "synchronous", "FULL")?;
-        Self::prepare(db)
+        Ok(Self { file: Some((path, number)), ..Self::prepare(db)? })
+    }
+
+    /// Whether its file is still the one that it has. Where none is any more, it is written again: what is known is
+    /// still here. The process is to begin anew with what is there then.
+    pub fn has_its_file(&self) -> Result<bool, StoreFault> {
+        let Some((path, number)) = &self.file else { return Ok(true) };
+        match std::fs::metadata(path) {
+            Ok(facts) => Ok(facts.ino() == *number),
+            Err(fault) if fault.kind() == io::ErrorKind::NotFound => {
+                let fresh = path.with_extension("new");
+                // Of an earlier attempt.
+                drop(std::fs::remove_file(&fresh));
+                let private =
+                    File::options().write(true).create_new(true).mode(0o600).open(&fresh)?;
+                self.db.execute("VACUUM INTO ?1", [fresh.to_string_lossy()])?;
+                private.sync_all()?;
+                // Those of the old one are not the new one's.
+                for companion in ["-wal", "-shm"] {
+                    drop(std::fs::remove_file(format!("{}{companion}", path.display())));
+                }
+                std::fs::rename(fresh, path)?;
+                Ok(false)
+            }
+            Err(fault) => Err(fault.into()),
+        }
+    }
+
+    /// Takes no change, as a disk without room, or takes them again.
+    #[cfg(test)]
+    pub(crate) fn refuse(&self, refuses: bool) {
+        self.db.pragma_update(None, "query_only", refuses).unwrap();
     }
 
     /// One that is forgotten, for tests.
@@ -137,13 +177,14 @@ impl Store {
         if form == 1 {
             // A button of each card tells whose it is.
             db.execute_batch(
-                "ALTER TABLE cards ADD COLUMN user INTEGER NOT NULL DEFAULT 0;
+                "ALTER TABLE outbox ADD COLUMN speaker TEXT;
+                 ALTER TABLE cards ADD COLUMN user INTEGER NOT NULL DEFAULT 0;
                  UPDATE cards SET user = coalesce((SELECT json_extract(bound, '$.user')
                      FROM buttons WHERE buttons.card = cards.card), user);",
             )?;
         }
         db.pragma_update(None, "user_version", FORM)?;
-        Ok(Self { db })
+        Ok(Self { db, file: None })
     }
 
     /// Several changes that are made together or not at all.
@@ -208,6 +249,11 @@ impl Look<'_> {
         }))
     }
 
+    /// The session that an update is for, if that was settled; none has no name.
+    pub fn meant(&self, update: i64) -> Result<Option<String>, StoreFault> {
+        self.meta(&meant_by(update))
+    }
+
     /// Updates that were not dealt with yet, oldest first.
     pub fn undone(&self) -> Result<Vec<Update>, StoreFault> {
         let sql = "SELECT id, body, late FROM updates WHERE done = 0 ORDER BY at, id";
@@ -224,7 +270,7 @@ impl Look<'_> {
 
     /// What waits to be sent from this number on. Times to expire are those of the wall clock.
     pub fn waiting(&self, from: u64) -> Result<Vec<Item>, StoreFault> {
-        let sql = "SELECT id, chat, thread, lane, what, worn, expires FROM outbox \
+        let sql = "SELECT id, chat, thread, lane, what, worn, expires, speaker FROM outbox \
                    WHERE id >= ?1 ORDER BY id";
         let mut rows = self.db.prepare_cached(sql)?;
         let mut found = rows.query([stored(from)])?;
@@ -238,7 +284,8 @@ impl Look<'_> {
             let id: i64 = row.get(0)?;
             let expires: Option<i64> = row.get(6)?;
             let item = Item::new(id.unsigned_abs(), row.get(1)?, row.get(2)?, lane, what);
-            items.push(Item { worn, expires: expires.map(i64::unsigned_abs), ..item });
+            let (expires, speaker) = (expires.map(i64::unsigned_abs), row.get(7)?);
+            items.push(Item { worn, expires, speaker, ..item });
         }
         Ok(items)
     }
@@ -299,6 +346,11 @@ fn began_of(update: i64) -> String {
     format!("began-{update}")
 }
 
+/// Where it is kept which session an update is for.
+fn meant_by(update: i64) -> String {
+    format!("meant-{update}")
+}
+
 /// A number as it is stored.
 fn stored(id: u64) -> i64 {
     i64::try_from(id).unwrap_or(i64::MAX)
@@ -342,7 +394,7 @@ impl Change<'_> {
         let known = self.look().meta("bot")?;
         if known.is_some_and(|known| known != bot.to_string()) {
             self.db.execute_batch(&format!(
-                "DELETE FROM updates; DELETE FROM cards; DELETE FROM buttons;
+                "DELETE FROM updates; DELETE FROM cards; DELETE FROM buttons; DELETE FROM said;
                  DELETE FROM outbox WHERE {BOUND_TO_MESSAGES};
                  DELETE FROM meta WHERE key = 'offset' OR key GLOB 'preview-*'
                      OR key GLOB 'began-*' OR key GLOB 'answered-*';"
@@ -370,6 +422,7 @@ impl Change<'_> {
     /// An update is dealt with.
     pub fn done(&self, id: i64) -> Result<(), StoreFault> {
         self.db.prepare_cached("UPDATE updates SET done = 1 WHERE id = ?1")?.execute([id])?;
+        self.forget_meta(&meant_by(id))?;
         self.forget_meta(&began_of(id))
     }
 
@@ -380,6 +433,11 @@ impl Change<'_> {
         (log_id, last): &(String, u64),
     ) -> Result<(), StoreFault> {
         self.set_meta(&began_of(update), &format!("{last} {log_id}"))
+    }
+
+    /// An update is for this session, whichever is the current one when it is dealt with.
+    pub fn mean(&self, update: i64, session: &str) -> Result<(), StoreFault> {
+        self.set_meta(&meant_by(update), session)
     }
 
     /// An update that came late is carried out after all.
@@ -403,6 +461,13 @@ impl Change<'_> {
         let worn = serde_json::to_string(&Worn::Not)?;
         self.db.prepare_cached(sql)?.execute(params![chat, thread, lane, what, worn, expires])?;
         Ok(self.db.last_insert_rowid().unsigned_abs())
+    }
+
+    /// What waits to be sent is what this session says.
+    pub fn set_speaker(&self, id: u64, session: &str) -> Result<(), StoreFault> {
+        let sql = "UPDATE outbox SET speaker = ?2 WHERE id = ?1";
+        self.db.prepare_cached(sql)?.execute(params![stored(id), session])?;
+        Ok(())
     }
 
     /// Something is sent, or need not be any more.

@@ -29,6 +29,15 @@ const TOPIC_CHARS_MAX: usize = 128;
 /// What is said of a topic that was deleted or closed.
 const TOPIC_GONE: [&str; 3] = ["message thread not found", "TOPIC_DELETED", "TOPIC_CLOSED"];
 
+/// What is said where a bot may not write, for now: it was muted, or its user has not begun yet.
+const MUTED: [&str; 5] = [
+    "not enough rights to send",
+    "have no rights to send",
+    "need administrator rights",
+    "CHAT_WRITE_FORBIDDEN",
+    "chat not found",
+];
+
 /// A bot on Telegram. It has no `Debug`, since it holds the token.
 pub struct Telegram {
     agent: Agent,
@@ -119,6 +128,7 @@ fn refusal(status: u16, answer: &Value) -> ChannelFault {
         404 => ChannelFault::Unknown,
         409 => ChannelFault::Conflict,
         400 if TOPIC_GONE.iter().any(|words| why.contains(words)) => ChannelFault::TopicGone,
+        400 if MUTED.iter().any(|words| why.contains(words)) => ChannelFault::Blocked,
         400 | 413 => ChannelFault::Refused(why),
         200..=299 => ChannelFault::Unreachable("half an answer".to_owned()),
         status => ChannelFault::Server(format!("{status}: {why}")),
@@ -313,6 +323,10 @@ mod tests {
         assert_eq!(refusal(400, &gone), ChannelFault::TopicGone);
         let moved = json!({"parameters": {"migrate_to_chat_id": -1009}});
         assert_eq!(refusal(400, &moved), ChannelFault::Moved(-1009));
+        let muted = "Bad Request: not enough rights to send text messages to the chat";
+        assert_eq!(refusal(400, &json!({"description": muted})), ChannelFault::Blocked);
+        let rights = json!({"description": "Bad Request: not enough rights to create a topic"});
+        assert!(matches!(refusal(400, &rights), ChannelFault::Refused(_)));
         assert_eq!(refusal(401, &Value::Null), ChannelFault::Unauthorized);
         assert_eq!(refusal(409, &Value::Null), ChannelFault::Conflict);
         assert_eq!(refusal(502, &Value::Null), ChannelFault::Server("502: no reason given".into()));

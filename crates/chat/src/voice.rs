@@ -6,13 +6,16 @@ use std::io::{self, Read as _};
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::mpsc;
-use std::time::{Duration, Instant};
+use std::sync::mpsc::{self, Receiver};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 /// A recording of a minute takes a small model some seconds; what takes longer than this hangs.
 const TIME_MAX: Duration = Duration::from_secs(120);
 /// More was not spoken.
 const BYTES_MAX: u64 = 64 * 1024;
+/// What was printed by a command that has ended is here within this, whoever holds its pipe.
+const LEFT_OPEN: Duration = Duration::from_secs(1);
 
 /// The command, if there is one.
 #[derive(Debug, Clone)]
@@ -70,37 +73,62 @@ impl Voice {
         }
         let mut child =
             command.spawn().map_err(|fault| failed(format!("cannot be run: {fault}")))?;
-        let heard = self.listen(&mut child);
+        let said = Said::of(&mut child);
+        let in_time = self.await_end(&child);
         let ended = end(&mut child).map_err(|fault| failed(format!("was lost: {fault}")))?;
-        match heard {
-            Some(said) if ended.success() => {
-                let said = crate::text::clean(said.trim());
-                if said.is_empty() { Err(Unheard::Nothing) } else { Ok(said) }
-            }
-            Some(_) => Err(failed(format!("failed ({ended})"))),
-            None => Err(failed(format!("took longer than {} s", self.time_max.as_secs()))),
+        if !in_time {
+            return Err(failed(format!("took longer than {} s", self.time_max.as_secs())));
         }
+        if !ended.success() {
+            return Err(failed(format!("failed ({ended})")));
+        }
+        let said = crate::text::clean(said.all().trim());
+        if said.is_empty() { Err(Unheard::Nothing) } else { Ok(said) }
     }
 
-    /// What it prints until it ends; `None` if that takes too long.
-    fn listen(&self, child: &mut Child) -> Option<String> {
-        let end = Instant::now() + self.time_max;
-        let output = child.stdout.take()?;
-        let (done, read) = mpsc::channel();
-        // The pipe may stay open in a process that outlives the command: it is not waited for here.
-        std::thread::spawn(move || {
-            let mut said = Vec::new();
-            drop(output.take(BYTES_MAX).read_to_end(&mut said));
-            drop(done.send(said));
-        });
-        let said = read.recv_timeout(self.time_max).ok()?;
-        // It is not reaped here: its number must stay its own until its group is ended.
+    /// Waits until the command has ended; whether it did in time. It is not reaped here: its number must stay its own
+    /// until its group is ended.
+    fn await_end(&self, child: &Child) -> bool {
         let ended = pidfd_open(Pid::from_child(child), PidfdFlags::empty()).and_then(|fd| {
-            let left = Timespec::try_from(end.saturating_duration_since(Instant::now())).ok();
-            poll(&mut [PollFd::new(&fd, PollFlags::IN)], left.as_ref())
+            let most = Timespec::try_from(self.time_max).ok();
+            poll(&mut [PollFd::new(&fd, PollFlags::IN)], most.as_ref())
         });
-        let in_time = ended.is_ok_and(|ready| ready > 0);
-        in_time.then(|| String::from_utf8_lossy(&said).into_owned())
+        ended.is_ok_and(|ready| ready > 0)
+    }
+}
+
+/// What a command prints.
+struct Said {
+    bytes: Arc<Mutex<Vec<u8>>>,
+    end: Receiver<()>,
+}
+
+impl Said {
+    /// Reads beside everything else; a command that prints too much is cut off.
+    fn of(child: &mut Child) -> Self {
+        let bytes = Arc::new(Mutex::new(Vec::new()));
+        let (ended, end) = mpsc::channel();
+        if let Some(output) = child.stdout.take() {
+            let bytes = Arc::clone(&bytes);
+            std::thread::spawn(move || {
+                let mut output = output.take(BYTES_MAX);
+                let mut some = [0; 4096];
+                while let Ok(read @ 1..) = output.read(&mut some) {
+                    let mut bytes = bytes.lock().unwrap_or_else(PoisonError::into_inner);
+                    bytes.extend_from_slice(some.get(..read).unwrap_or_default());
+                }
+                drop(ended);
+            });
+        }
+        Self { bytes, end }
+    }
+
+    /// All of it, once the command has ended. One that it has started may have left its group and keep the pipe open:
+    /// that is not waited for.
+    fn all(&self) -> String {
+        let _ = self.end.recv_timeout(LEFT_OPEN);
+        let bytes = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
+        String::from_utf8_lossy(&bytes).into_owned()
     }
 }
 
@@ -114,6 +142,7 @@ fn end(child: &mut Child) -> io::Result<ExitStatus> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::Instant;
 
     fn heard(script: &str, time_max: Duration) -> Result<String, Unheard> {
         let folder = tempfile::tempdir().unwrap();
@@ -136,6 +165,18 @@ mod tests {
         let none = Voice::new(&["/no/such/program".to_owned()]);
         let told = none.hear(Path::new("/x")).unwrap_err().to_string();
         assert!(told.contains("/no/such/program") && told.contains("cannot be run"), "{told}");
+    }
+
+    /// One that leaves something behind, in its group or out of it, has said what it has said.
+    #[test]
+    fn what_a_command_leaves_behind_is_not_waited_for() {
+        for left in ["sleep 600 &", "setsid sleep 5 &"] {
+            let began = Instant::now();
+            assert_eq!(heard(&format!("echo spoken; {left}"), LONG).unwrap(), "spoken", "{left}");
+            assert!(began.elapsed() < Duration::from_secs(4), "{left}");
+        }
+        let much = heard("yes words | head -c 5000000", LONG).unwrap_or_default();
+        assert!(much.len() <= 64 * 1024);
     }
 
     #[test]

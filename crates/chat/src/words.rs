@@ -33,6 +33,13 @@ pub const NO_SESSION: &str = "No active session";
 pub const NO_SESSIONS: &str = "No sessions found. Use /new to create one.";
 /// A message waits for a paused session.
 pub const IS_PAUSED: &str = "Session is paused. /resume to continue.";
+/// A message waits for a session that was interrupted.
+pub const IS_INTERRUPTED: &str = "The session was interrupted. /resume to continue.";
+/// A message waits for a session that does not start.
+pub const IS_NOT_STARTED: &str =
+    "Your message is queued, but the session does not start. /resume tries again.";
+/// Everything is paused, and a message waits for that.
+pub const ALL_PAUSED: &str = "Everything is paused. /resumeall to continue.";
 /// A sticker, or the like.
 pub const NO_WORDS: &str =
     "This was not sent: an agent takes words, files, pictures and what is spoken.";
@@ -191,7 +198,7 @@ pub fn status(session: &SessionView) -> Text {
 /// What a start of a session waits for.
 pub fn waits(session: &SessionView) -> Option<&'static str> {
     session.waits_to_start.map(|why| match why {
-        Deferral::Gate => "Everything is paused. /resumeall to continue.",
+        Deferral::Gate => ALL_PAUSED,
         Deferral::Limit => "As many agents run as may; it starts by itself when one ends.",
     })
 }
@@ -199,7 +206,7 @@ pub fn waits(session: &SessionView) -> Option<&'static str> {
 /// What everything is after it was asked to pause or to resume.
 pub fn gate(gate: &GateView) -> String {
     match gate.state.as_str() {
-        "paused" => "Everything is paused. /resumeall to continue.".to_owned(),
+        "paused" => ALL_PAUSED.to_owned(),
         "pausing" => format!(
             "Everything is being paused. Still at work: {}. They are paused at the end of their turn.",
             gate.waits_for.join(", ")
@@ -288,9 +295,17 @@ pub fn archived(name: &str) -> Text {
 }
 
 /// What came long after it was typed.
-pub fn late(typed: &str, minutes: i64) -> Text {
+pub fn late(typed: &str, minutes: i64, session: Option<&str>) -> Text {
     let text = Text::plain(format!("This came {minutes} minutes late and was not carried out:\n"));
-    text.block(&short(typed, LOG_CHARS))
+    is_for(text.block(&short(typed, LOG_CHARS)), session)
+}
+
+/// The same with the session that it is for.
+pub fn is_for(text: Text, session: Option<&str>) -> Text {
+    match session {
+        Some(name) => text.and("\nIt is for ").code(name).and("."),
+        None => text,
+    }
 }
 
 /// Words for a session that waits for an answer are none.

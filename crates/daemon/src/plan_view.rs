@@ -129,6 +129,9 @@ pub(crate) fn plan(house: &House, plan: &Plan) -> PlanView {
             task.state = *state;
         }
     }
+    // A task that was done may be done once more.
+    let again = |run: &RunView| run.state != RunState::Succeeded;
+    let is_again = tasks.iter().any(|task| task.run.as_ref().is_some_and(again));
     PlanView {
         id: plan.id.0.clone(),
         title: plan.spec.title.clone(),
@@ -139,7 +142,7 @@ pub(crate) fn plan(house: &House, plan: &Plan) -> PlanView {
         created_at: time(plan.created_at),
         paused: plan.paused,
         at_rest: is_at_rest(house, plan),
-        done: plan.schedule.is_over(),
+        done: plan.schedule.is_over() && !is_again,
         gate_shut: house.gate().shut().is_some(),
         tasks,
     }

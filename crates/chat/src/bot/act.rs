@@ -4,7 +4,7 @@ use super::say::{Say, What};
 use super::tell::mark_of;
 use super::{Asked, Bot, Topic};
 use crate::button::Act;
-use crate::command::Command;
+use crate::command::{self, Command, Typed};
 use crate::outbox::{Lane, What as Sent};
 use crate::policy::{AttachedKind, Said};
 use crate::store::{Card, Change, Follow, Mark, StoreFault};
@@ -264,6 +264,12 @@ impl Bot {
         Ok(entries.map(|entries| entries.last().map(mark_of).unwrap_or_default()))
     }
 
+    /// What a session is called in a chat that hears of it.
+    pub(super) fn name_in(&self, chat: i64, session: &str) -> Result<Option<String>, StoreFault> {
+        let follows = self.store().look().follows_of(session)?;
+        Ok(follows.into_iter().find(|follow| follow.chat == chat).map(|follow| follow.name))
+    }
+
     fn archive(&self, asked: &Asked, session: &SessionView) -> Result<(), StoreFault> {
         let text = words::archive(session);
         let archive = Act::Archive { session: session.id.clone() };
@@ -362,10 +368,24 @@ impl Bot {
     /// What came long after it was typed is not carried out by itself.
     pub(super) fn offer_late(&self, asked: &Asked, said: &Said) -> Result<(), StoreFault> {
         let minutes = (self.now() / 1000 - said.at).max(0) / 60;
-        let text = words::late(&words::what_was_said(said), minutes);
-        let run = Act::RunLate { update: said.update };
+        let session = self.meant(asked)?.filter(|_| is_for_session(said, self.name()));
+        let name = match &session {
+            Some(session) => self.name_in(asked.place.chat, session)?,
+            None => None,
+        };
+        let text = words::late(&words::what_was_said(said), minutes, name.as_deref());
+        let run = Act::RunLate { update: said.update, session };
         let keys = vec![vec![("Do it now".to_owned(), run), ("Leave it".to_owned(), Act::Leave)]];
         self.answer(asked, &[Say::card(asked.place, Lane::Reply, text, keys)], |_| Ok(()))
+    }
+}
+
+/// Whether it matters which session is the current one.
+fn is_for_session(said: &Said, bot: &str) -> bool {
+    match command::read(&said.text, bot) {
+        Typed::Words => true,
+        Typed::Command(command) => command.is_for_session(),
+        Typed::NotForUs => false,
     }
 }
 
@@ -392,15 +412,39 @@ fn follow_of(asked: &Asked, session: &SessionView, told: Mark) -> Follow {
 
 /// What is said about a message that is stored.
 fn queued(asked: &Asked, session: &SessionView, status: Status) -> Vec<Say> {
-    if status == Status::Paused {
+    let waits = words::waits(session);
+    let is_gated = session.pause_reason == Some(PauseReason::Global);
+    let has_failed = session.failure.is_some() || session.failed_starts > 0;
+    let is_at_rest = session.pid.is_none() && session.operation.is_none();
+    let stays = match status {
+        Status::Paused if is_gated => None,
+        Status::Paused => Some(words::IS_PAUSED),
+        Status::Interrupted => Some(words::IS_INTERRUPTED),
+        Status::Created | Status::Suspended | Status::Failed if has_failed && is_at_rest => {
+            Some(words::IS_NOT_STARTED)
+        }
+        Status::Created
+        | Status::Suspended
+        | Status::Failed
+        | Status::Idle
+        | Status::Busy
+        | Status::Waiting
+        | Status::Pausing
+        | Status::Resuming
+        | Status::Completed
+        | Status::Archived => None,
+    };
+    if let Some(stays) = stays {
         let resume = Act::Resume { session: session.id.clone() };
         let keys = vec![vec![("Resume".to_owned(), resume)]];
-        return vec![Say::card(asked.place, Lane::Reply, words::IS_PAUSED, keys)];
+        return vec![Say::card(asked.place, Lane::Reply, stays, keys)];
+    }
+    if is_gated && status == Status::Paused {
+        return vec![Say::text(asked.place, Lane::Reply, words::ALL_PAUSED)];
     }
     if status == Status::Waiting {
         let line = words::waits_for_answer(&session.name);
         return vec![Say::text(asked.place, Lane::Reply, line)];
     }
-    let waits = words::waits(session);
     waits.into_iter().map(|line| Say::text(asked.place, Lane::Reply, line)).collect()
 }

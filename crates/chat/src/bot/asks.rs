@@ -96,18 +96,23 @@ impl Bot {
     }
 }
 
-/// The same, within a change.
-pub(super) fn show_asks_in(
-    change: &Change<'_>,
-    session: &SessionView,
-    now: i64,
-) -> Result<(), StoreFault> {
+/// Takes back what a session does not ask any more. How it was answered is told by events before that.
+pub(super) fn take_back(change: &Change<'_>, session: &SessionView) -> Result<(), StoreFault> {
     for card in change.look().open_cards(&session.id)? {
         let asks = session.asks.iter().any(|ask| ask.request == card.request);
         if !asks || card.generation != session.generation {
             close(change, &card)?;
         }
     }
+    Ok(())
+}
+
+/// Shows what a session asks and no card shows yet, within a change.
+pub(super) fn show_asks_in(
+    change: &Change<'_>,
+    session: &SessionView,
+    now: i64,
+) -> Result<(), StoreFault> {
     for follow in change.look().follows_of(&session.id)? {
         for ask in &session.asks {
             add(change, session, ask, &follow, now)?;
@@ -180,10 +185,10 @@ fn add(
     if let Some(content) = shown.whole {
         let file = format!("{}-asks.txt", session.name);
         let what = What::File { name: file, content, caption: String::new() };
-        Say::new(place, Lane::Approval, what).put(change, user, now)?;
+        Say::new(place, Lane::Approval, what).by(&session.id).put(change, user, now)?;
     }
     for text in before {
-        Say::text(place, Lane::Approval, text).put(change, user, now)?;
+        Say::text(place, Lane::Approval, text).by(&session.id).put(change, user, now)?;
     }
     let what = What::Card { text: last.and(shown.how), keys, card: Some(name) };
     Say::new(place, Lane::Approval, what).put(change, user, now)

@@ -8,6 +8,7 @@ use crate::inbox::name_of;
 use crate::outbox::Lane;
 use crate::policy::{Attached, Said};
 use crate::store::StoreFault;
+use crate::text::Text;
 use crate::voice::Unheard;
 use crate::words;
 use std::path::PathBuf;
@@ -154,7 +155,13 @@ impl Bot {
 
     /// Nothing was done with an update; it can be tried once more by a button.
     fn offer_again(&self, asked: &Asked, text: String) -> Result<(), StoreFault> {
-        let again = Act::RunLate { update: asked.update };
+        let session = self.meant(asked)?;
+        let name = match &session {
+            Some(session) => self.name_in(asked.place.chat, session)?,
+            None => None,
+        };
+        let text = words::is_for(Text::plain(text), name.as_deref());
+        let again = Act::RunLate { update: asked.update, session };
         let keys = vec![vec![("Try again".to_owned(), again), ("Leave it".to_owned(), Act::Leave)]];
         self.answer(asked, &[Say::card(asked.place, Lane::Reply, text, keys)], |_| Ok(()))
     }

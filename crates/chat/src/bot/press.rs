@@ -18,7 +18,7 @@ impl Bot {
         let caller = self.caller(pressed.user, pressed.update);
         let Pressed { update, user, place, .. } = *pressed;
         let topic = self.topic_in(pressed.forum);
-        let asked = Asked { update, user, place, topic, caller };
+        let asked = Asked { update, user, place, reply_to: None, topic, caller };
         match self.claim(pressed)? {
             Ok(act) => self.carry_out(&asked, act),
             Err(_) => Ok(()),
@@ -90,8 +90,11 @@ impl Bot {
             Act::PausePlan { place } => self.pause_plan(asked, &place, PauseMode::Interrupt),
             Act::ResumeTask { place, task } => self.resume_task(asked, &place, &task),
             Act::RestartTask { place, task } => self.restart_task(asked, &place, &task),
-            Act::RunLate { update } => {
-                self.answer(asked, &[], |change| change.take_up(update))?;
+            Act::RunLate { update, session } => {
+                self.answer(asked, &[], |change| {
+                    change.take_up(update)?;
+                    session.iter().try_for_each(|session| change.mean(update, session))
+                })?;
                 self.deal_with(update)
             }
             Act::Leave => {

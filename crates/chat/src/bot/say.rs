@@ -17,6 +17,7 @@ pub struct Say {
     place: Place,
     lane: Lane,
     what: What,
+    speaker: Option<String>,
 }
 
 /// What it is.
@@ -61,14 +62,20 @@ pub enum What {
 impl Say {
     /// Something in a place.
     pub fn new(place: Place, lane: Lane, what: What) -> Self {
-        Self { place, lane, what }
+        Self { place, lane, what, speaker: None }
+    }
+
+    /// The same, as what this session says.
+    #[must_use]
+    pub fn by(self, session: &str) -> Self {
+        Self { speaker: Some(session.to_owned()), ..self }
     }
 
     /// Words.
     pub fn text(place: Place, lane: Lane, text: impl Into<Text>) -> Self {
         let text = text.into();
         let (whole, name) = (text.text.clone(), "answer".to_owned());
-        Self { place, lane, what: What::Text { text, whole, name } }
+        Self::new(place, lane, What::Text { text, whole, name })
     }
 
     /// Words with buttons.
@@ -78,19 +85,22 @@ impl Say {
         text: impl Into<Text>,
         keys: Vec<Vec<(String, Act)>>,
     ) -> Self {
-        Self { place, lane, what: What::Card { text: text.into(), keys, card: None } }
+        Self::new(place, lane, What::Card { text: text.into(), keys, card: None })
     }
 
     /// That a press is known.
     pub fn ack(place: Place, query: &str, words: &str) -> Self {
         let what = What::Ack { query: query.to_owned(), words: words.to_owned() };
-        Self { place, lane: Lane::Approval, what }
+        Self::new(place, Lane::Approval, what)
     }
 
     /// Puts it into the outbox. Its buttons are this user's.
     pub fn put(&self, change: &Change<'_>, user: i64, now: i64) -> Result<(), StoreFault> {
         let to = (self.place.chat, self.place.thread);
-        let push = |what: &Sent, expires| change.push(to, self.lane, what, expires).map(drop);
+        let push = |what: &Sent, expires| {
+            let id = change.push(to, self.lane, what, expires)?;
+            self.speaker.iter().try_for_each(|session| change.set_speaker(id, session))
+        };
         match &self.what {
             What::Text { text, whole, name } => match parts(text, POST_UNITS_MAX) {
                 Parts::Whole(parts) => parts.into_iter().try_for_each(|text| {

@@ -1,8 +1,9 @@
 //! What happens in the house, told in the chats that hear of it.
 
 use super::Bot;
-use super::asks::{answered_by_whom, bot_itself, close, note_answer, show_asks_in};
+use super::asks::{answered_by_whom, bot_itself, close, note_answer, show_asks_in, take_back};
 use super::say::{Say, What};
+use crate::button::Act;
 use crate::outbox::{Lane, What as Sent};
 use crate::policy::Place;
 use crate::store::{Change, Follow, Mark, Position, StoreFault};
@@ -77,6 +78,12 @@ impl Bot {
         };
         let position = Position { log_id: daemon.log_id, next: daemon.last_seq + 1 };
         self.change(|change| change.set_position(&position))?;
+        let followed = self.store().look().followed()?;
+        for session in followed {
+            if let Ok(shown) = self.look_at(&session) {
+                self.change(|change| take_back(change, &shown))?;
+            }
+        }
         Ok(position)
     }
 
@@ -96,7 +103,7 @@ impl Bot {
         })
     }
 
-    /// Brings all cards to what is asked now.
+    /// Shows what is asked now. What is not any more is taken back by the events that tell how it was answered.
     pub fn catch_up(&self) -> Result<(), Untold> {
         let followed = self.store().look().followed()?;
         for session in followed {
@@ -118,7 +125,10 @@ impl Bot {
     pub fn take_news(&self, log_id: &str, news: &News) -> Result<(), Untold> {
         let (seq, event) = match news {
             News::Event { seq, event } => (*seq, event),
-            News::Anew { .. } => return self.begin_anew().map(drop),
+            News::Anew { .. } => {
+                self.begin_anew()?;
+                return self.catch_up();
+            }
         };
         let position = Position { log_id: log_id.to_owned(), next: seq + 1 };
         let session = event.get("session").and_then(Value::as_str).unwrap_or_default();
@@ -187,8 +197,15 @@ impl Bot {
                 Some(shown) => {
                     if let Some((lane, line)) = line(kind, shown, event) {
                         for follow in follows {
-                            say(change, follow, (lane, &line), now)?;
+                            if kind == Kind::Interrupted {
+                                offer_resume(change, follow, &line, now)?;
+                            } else {
+                                say(change, follow, (lane, &line), now)?;
+                            }
                         }
+                    }
+                    if kind.takes_back() {
+                        take_back(change, shown)?;
                     }
                     if kind != Kind::Answering {
                         show_asks_in(change, shown, now)?;
@@ -255,7 +272,7 @@ fn tell_words(
     // What is said before a question explains it and comes with it; not before words that wait for longer.
     let explains = kind == Kind::Asking && !change.look().has_words_waiting(follow.chat)?;
     let lane = if explains { Lane::Approval } else { Lane::Final };
-    Say::new(place, lane, what).put(change, follow.user, now)?;
+    Say::new(place, lane, what).by(&follow.session).put(change, follow.user, now)?;
     clear(change, follow)
 }
 
@@ -307,7 +324,21 @@ pub(super) fn say(
 ) -> Result<(), StoreFault> {
     let place = Place { chat: follow.chat, thread: follow.thread };
     let text = Text::default().bold(&follow.name).and(": ").and(line);
-    Say::text(place, lane, text).put(change, follow.user, now)
+    Say::text(place, lane, text).by(&follow.session).put(change, follow.user, now)
+}
+
+/// A line about a session that a press brings back; `/resume` may be for another by then.
+fn offer_resume(
+    change: &Change<'_>,
+    follow: &Follow,
+    line: &str,
+    now: i64,
+) -> Result<(), StoreFault> {
+    let place = Place { chat: follow.chat, thread: follow.thread };
+    let text = Text::default().bold(&follow.name).and(": ").and(line);
+    let keys = vec![vec![("Resume".to_owned(), Act::Resume { session: follow.session.clone() })]];
+    let say = Say::card(place, Lane::Final, text, keys).by(&follow.session);
+    say.put(change, follow.user, now)
 }
 
 /// Whether an event tells that an agent works, or goes on with it.
@@ -355,6 +386,14 @@ impl Kind {
         })
     }
 
+    /// Whether something that was asked may not be any more. Others come before it is told how it was answered.
+    fn takes_back(self) -> bool {
+        !matches!(
+            self,
+            Self::Asking | Self::Answering | Self::Limited | Self::Refused | Self::Iterated
+        )
+    }
+
     fn ends_turn(self) -> bool {
         matches!(
             self,
@@ -375,7 +414,7 @@ fn line(kind: Kind, session: &SessionView, event: &Value) -> Option<(Lane, Strin
     let told = |line: String| Some((Lane::Final, line));
     match kind {
         Kind::Failed => told(format!("failed: {why}")),
-        Kind::Interrupted => told(format!("was interrupted: {why}. /resume to go on.")),
+        Kind::Interrupted => told(format!("was interrupted: {why}.")),
         Kind::Completed => told("completed.".to_owned()),
         Kind::Limited => {
             told(format!("usage limit reached; until {}", text("reset_at").unwrap_or_default()))

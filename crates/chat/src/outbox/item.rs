@@ -34,10 +34,14 @@ pub struct Item {
     pub worn: Worn,
     /// It is of no use any more from then on.
     pub expires: Option<u64>,
+    /// The session whose words it shows: those of another are never in the same message.
+    pub speaker: Option<String>,
     /// It is not sent together with others.
     pub alone: bool,
     /// How often the server had a fault with it.
     pub faults: u32,
+    /// When that became so often that the fault may be its own, counted in requests.
+    pub doubted: Option<u64>,
 }
 
 /// What is sent.
@@ -117,13 +121,15 @@ pub enum Worn {
 }
 
 /// What stands for something that a network does not take in any form.
-const NOT_SHOWN: &str = "A message could not be shown here. `glis log` on the machine has it.";
+const NOT_SHOWN: &str =
+    "A message could not be shown here: the network refuses it. It can be seen on the machine.";
 
 impl Item {
     /// As it was meant.
     pub fn new(id: u64, chat: i64, thread: Option<i64>, lane: Lane, what: What) -> Self {
         let (worn, expires) = (Worn::Not, None);
-        Self { id, chat, thread, lane, what, worn, expires, alone: false, faults: 0 }
+        let (speaker, alone, faults, doubted) = (None, false, 0, None);
+        Self { id, chat, thread, lane, what, worn, expires, speaker, alone, faults, doubted }
     }
 
     /// How long its words are, if others may stand in the same message.
@@ -178,7 +184,7 @@ impl Item {
             }
             (_, same) => same,
         };
-        Some(Self { worn, what, thread: None, faults: 0, ..self.clone() })
+        Some(Self { worn, what, thread: None, faults: 0, doubted: None, ..self.clone() })
     }
 }
 

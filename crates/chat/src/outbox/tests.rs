@@ -164,23 +164,71 @@ fn of_several_at_work_the_current_one_is_shown_and_else_each_in_turn() {
 
 #[test]
 fn faults_of_the_network_are_waited_out() {
+    for outcome in [Outcome::Unreachable, Outcome::ServerFault] {
+        let mut outbox = Outbox::new();
+        outbox.push(card(1, 7));
+        outbox.push(post(2, 7, Lane::Final));
+        let edit = What::Edit { message: 5, text: Text::plain("Denied") };
+        outbox.push(Item::new(3, 7, None, Lane::Reply, edit));
+        let mut now = 0;
+        let mut tries = 0;
+        // Eight hours without network.
+        while now < 8 * 3_600_000 {
+            match outbox.next(now) {
+                Next::Send(items) => {
+                    tries += 1;
+                    assert_eq!(outbox.report(&items, now, &outcome), Settled::Waiting);
+                }
+                Next::Wait(until) => now = until,
+                Next::Show(..) | Next::Idle => panic!(),
+            }
+        }
+        assert!((900..1000).contains(&tries), "{tries}");
+        let mut ids: Vec<u64> = drain(&mut outbox, now).into_iter().flat_map(|it| it.1).collect();
+        ids.sort_unstable();
+        assert_eq!(ids, [1, 2, 3], "{outcome:?}");
+    }
+}
+
+/// What a server fails at while it takes everything else is sent in a plainer form, and holds nothing up for good.
+#[test]
+fn one_that_the_server_fails_at_is_told_from_a_server_that_fails() {
     let mut outbox = Outbox::new();
-    outbox.push(post(1, 7, Lane::Final));
-    let mut now = 0;
-    let mut tries = 0;
-    // Eight hours without network.
-    while now < 8 * 3_600_000 {
+    let what = What::Post { text: Text::default().bold("x"), keys: Vec::new(), card: None };
+    outbox.push(Item::new(1, 7, None, Lane::Final, what));
+    outbox.push(post(2, 7, Lane::Final));
+    outbox.push(Item { alone: true, ..post(3, 7, Lane::Reply) });
+    outbox.push(post(4, 7, Lane::Status));
+    let (mut now, mut sent) = (0, Vec::new());
+    loop {
         match outbox.next(now) {
             Next::Send(items) => {
-                tries += 1;
-                assert_eq!(outbox.report(&items, now, &Outcome::Unreachable), Settled::Waiting);
+                let fails = items[0].id == 1 && items[0].worn != Worn::Plain;
+                let outcome = if fails { Outcome::ServerFault } else { Outcome::Sent(Some(1)) };
+                if !fails {
+                    sent.extend(items.iter().map(|item| item.id));
+                }
+                outbox.report(&items, now, &outcome);
             }
             Next::Wait(until) => now = until,
-            Next::Show(..) | Next::Idle => panic!(),
+            Next::Show(..) | Next::Idle => break,
         }
+        assert!(now < 3_600_000, "{sent:?}");
     }
-    assert!((900..1000).contains(&tries), "{tries}");
-    assert_eq!(drain(&mut outbox, now).len(), 1);
+    assert_eq!(sent, [3, 4, 1, 2]);
+}
+
+/// In one message nobody could tell whose words they are.
+#[test]
+fn words_of_two_sessions_are_not_one_message() {
+    let mut outbox = Outbox::new();
+    let by =
+        |id, session: &str| Item { speaker: Some(session.to_owned()), ..post(id, 7, Lane::Final) };
+    for item in [by(1, "a"), by(2, "a"), by(3, "b"), by(4, "a")] {
+        outbox.push(item);
+    }
+    let ids: Vec<_> = drain(&mut outbox, 0).into_iter().map(|(_, ids)| ids).collect();
+    assert_eq!(ids, [vec![1, 2], vec![3], vec![4]]);
 }
 
 #[test]

@@ -102,9 +102,11 @@ fn preview(
     draft: &Draft,
 ) -> Result<Answer, StoreFault> {
     let Some(message) = shown(bot, place.chat, &draft.session)? else {
+        // Where its number cannot be kept there is to be none: nobody would take it away again.
+        let name = key(place.chat, &draft.session);
+        bot.store().change(|change| change.set_meta(&name, ""))?;
         let answer = channel.preview(place, &draft.text);
         if let Ok(message) = answer {
-            let name = key(place.chat, &draft.session);
             bot.store().change(|change| change.set_meta(&name, &message.to_string()))?;
         }
         return Ok(answer.map(Some));

@@ -44,8 +44,8 @@ struct State {
     keys: BTreeMap<String, Result<Response, Fault>>,
     expected: BTreeMap<i64, Expected>,
     pressed: BTreeMap<i64, String>,
-    /// Messages that agents were given, with their key.
-    sent: Vec<(String, String)>,
+    /// Messages that agents were given, with their key and whose they are.
+    sent: Vec<(String, String, usize)>,
     answered: Vec<String>,
     faults: u64,
     number: u32,
@@ -130,7 +130,7 @@ impl State {
                 let content = std::fs::read_to_string(file).unwrap();
                 assert_eq!(content, super::network::content(&format!("file {id}")));
             }
-            self.sent.push((update_of(&caller.key).to_owned(), text.clone()));
+            self.sent.push((update_of(&caller.key).to_owned(), text.clone(), at));
             let from = json!({"face": "chat", "who": who(caller.user)});
             let queued = json!({"event": "message_queued", "text": text, "from": from});
             self.event(at, queued);
@@ -282,7 +282,12 @@ impl House {
 
     /// What agents were told.
     pub(super) fn sent(&self) -> Vec<String> {
-        self.state.lock().unwrap().sent.iter().map(|(_, text)| text.clone()).collect()
+        self.state.lock().unwrap().sent.iter().map(|(_, text, _)| text.clone()).collect()
+    }
+
+    /// Which session was told something last.
+    pub(super) fn told_last(&self) -> Option<usize> {
+        self.state.lock().unwrap().sent.last().map(|(_, _, at)| *at)
     }
 
     pub(super) fn answered(&self) -> usize {
@@ -345,7 +350,7 @@ impl House {
                 }
             }
         }
-        let mut keys: Vec<&String> = state.sent.iter().map(|(key, _)| key).collect();
+        let mut keys: Vec<&String> = state.sent.iter().map(|(key, ..)| key).collect();
         let all = keys.len();
         keys.sort();
         keys.dedup();

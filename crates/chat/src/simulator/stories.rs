@@ -55,10 +55,14 @@ fn what_comes_late_after_an_outage_is_offered_and_not_done() {
         "{said}"
     );
     assert!(said.contains("s0 \u{b7} claude"), "a look does no harm: {said}");
+    // It stays for the session that it was for, and says so.
+    assert!(said.contains("It is for s0."), "{said}");
+    hear(&mut world, "/switch s1");
     world.press_label(ME, "Do it now");
     world.deliver();
     world.send(100);
     assert_eq!(world.house.sent(), ["words from yesterday"]);
+    assert_eq!(world.house.told_last(), Some(0));
     // Pressed again, it is not done again.
     world.press_label(ME, "Do it now");
     world.deliver();
@@ -397,4 +401,45 @@ fn what_is_written_down_late_is_shown_late_and_not_never() {
     world.send(5);
     let drafts = world.network.take_drafts();
     assert!(drafts.iter().any(|(_, text)| text == "Looking at it."), "{drafts:?}");
+}
+
+/// What the network has is written down before anything else is sent, however long there is no room for that.
+#[test]
+fn a_full_disk_loses_no_number_of_a_message_and_sends_nothing_twice() {
+    let mut world = calm();
+    pass(10_000);
+    world.house.ask(0);
+    world.news();
+    let before = world.network.words_of(ME).len();
+    world.alive(|world, bot| {
+        let mut sender = Sender::new(bot, &*world.network, now, super::ticks).unwrap();
+        bot.store().refuse(true);
+        for _ in 0..5 {
+            assert!(sender.step().is_err());
+            pass(5000);
+        }
+        bot.store().refuse(false);
+        while sender.step().unwrap() != Step::Idle {}
+    });
+    assert_eq!(world.network.words_of(ME).len(), before + 1);
+    let card = world.network.message(ME, "asks for approval");
+    world.reply((ME, ME), card, "rather not");
+    world.deliver();
+    assert_eq!((world.house.answered(), world.house.sent().len()), (1, 0));
+}
+
+/// A reply to what a session has said is for that session.
+#[test]
+fn a_reply_is_for_whom_it_answers() {
+    let mut world = calm();
+    world.house.say(0);
+    world.news();
+    world.send(100);
+    let said = world.network.message(ME, "<final");
+    hear(&mut world, "/switch s1");
+    world.reply((ME, ME), said, "are you sure?");
+    world.deliver();
+    assert_eq!(world.house.told_last(), Some(0));
+    hear(&mut world, "and you?");
+    assert_eq!(world.house.told_last(), Some(1));
 }

@@ -152,7 +152,7 @@ impl Change<'_> {
     /// its own, and its buttons count for nothing.
     pub fn set_aside(&self, card: &str, message: i64, fate: &str) -> Result<(), StoreFault> {
         self.void_buttons(card)?;
-        let sql = "UPDATE cards SET card = card || '/' || ?2, state = 'closed', fate = ?3 \
+        let sql = "UPDATE OR REPLACE cards SET card = card || '/' || ?2, state = 'closed', fate = ?3 \
                    WHERE card = ?1";
         self.db.prepare_cached(sql)?.execute(params![card, message, fate])?;
         Ok(())

@@ -29,6 +29,9 @@ pub struct Mark {
     pub sum: i64,
 }
 
+/// Of so many messages it is known whose words they show.
+const SAID_KEPT: i64 = 2000;
+
 const FIELDS: &str = "session, chat, thread, user, name, told_at, told_sum";
 
 fn follow(row: &Row<'_>) -> rusqlite::Result<Follow> {
@@ -65,6 +68,14 @@ impl Look<'_> {
         let mut rows = self.db.prepare_cached(sql)?;
         let found = rows.query_map([], |row| row.get(0))?;
         Ok(found.collect::<Result<_, _>>()?)
+    }
+
+    /// The session whose words this message shows.
+    pub fn said_by(&self, chat: i64, message: i64) -> Result<Option<String>, StoreFault> {
+        let sql = "SELECT session FROM said WHERE chat = ?1 AND message = ?2";
+        let mut rows = self.db.prepare_cached(sql)?;
+        let mut found = rows.query(params![chat, message])?;
+        Ok(found.next()?.map(|row| row.get(0)).transpose()?)
     }
 
     /// The session whose topic this is.
@@ -148,12 +159,22 @@ impl Change<'_> {
         Ok(())
     }
 
+    /// A message shows what a session says.
+    pub fn note_said(&self, chat: i64, message: i64, session: &str) -> Result<(), StoreFault> {
+        let sql = "INSERT OR REPLACE INTO said VALUES (?1, ?2, ?3)";
+        self.db.prepare_cached(sql)?.execute(params![chat, message, session])?;
+        let old = "DELETE FROM said WHERE rowid < (SELECT max(rowid) FROM said) - ?1";
+        self.db.prepare_cached(old)?.execute([SAID_KEPT])?;
+        Ok(())
+    }
+
     /// A group has another number. Its messages have others there: what is asked is shown again.
     pub fn move_chat(&self, from: i64, to: i64) -> Result<(), StoreFault> {
         self.set_meta(&format!("{MOVED}{from}"), &to.to_string())?;
         for gone in [
             "buttons WHERE json_extract(bound, '$.chat') = ?1",
             "cards WHERE chat = ?1",
+            "said WHERE chat = ?1",
             &format!("outbox WHERE chat = ?1 AND {BOUND_TO_MESSAGES}"),
         ] {
             self.db.prepare_cached(&format!("DELETE FROM {gone}"))?.execute([from])?;
@@ -167,7 +188,7 @@ impl Change<'_> {
 
     /// A chat hears of nothing any more.
     pub fn forget_chat(&self, chat: i64) -> Result<(), StoreFault> {
-        for table in ["follows", "outbox", "plans", "chats", "cards"] {
+        for table in ["follows", "outbox", "plans", "chats", "cards", "said"] {
             let sql = format!("DELETE FROM {table} WHERE chat = ?1");
             self.db.prepare_cached(&sql)?.execute([chat])?;
         }

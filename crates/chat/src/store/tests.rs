@@ -133,3 +133,19 @@ fn a_ban_is_never_longer_than_it_was() {
     let seen = [left(hour), left(hour + 100_000), left(9 * hour), left(-9 * hour)];
     assert_eq!(seen, [300_000, 200_000, 0, 300_000]);
 }
+
+/// Somebody takes the file away while a bot runs: what it knows is written again.
+#[test]
+fn a_file_that_is_taken_away_comes_back() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut store = Store::open(dir.path()).unwrap();
+    store.change(|change| change.record(&update(5), 0)).unwrap();
+    assert!(store.has_its_file().unwrap());
+    std::fs::remove_file(dir.path().join(FILE)).unwrap();
+    store.change(|change| change.record(&update(6), 0)).unwrap();
+    assert!(!store.has_its_file().unwrap(), "the bot is to begin anew");
+    drop(store);
+    let store = Store::open(dir.path()).unwrap();
+    assert_eq!(store.look().undone().unwrap(), [update(5), update(6)]);
+    assert!(store.has_its_file().unwrap());
+}

@@ -1,22 +1,22 @@
 //! What agents write, as a chat shows it: code and bold words are marked as such. Everything else stays as it
 //! was written, and so does markup that is not closed.
 
-use super::{Style, Text};
+use super::{Entity, Style, Text, units};
 
 /// A language's name is no longer than this, and more of a fence's line is none.
 const LANGUAGE_MAX: usize = 24;
 
 /// Reads the few marks that chats know.
 pub fn from_markdown(source: &str) -> Text {
-    let mut text = Text::default();
+    let mut text = Written::default();
     let mut lines = source.lines().peekable();
     let mut first = true;
     while let Some(line) = lines.next() {
         if !std::mem::take(&mut first) {
-            text = text.and("\n");
+            text.add(None, "\n");
         }
         let Some((mark, language)) = fence(line) else {
-            text = inline(text, line);
+            inline(&mut text, line);
             continue;
         };
         let mut block = Vec::new();
@@ -27,9 +27,27 @@ pub fn from_markdown(source: &str) -> Text {
             }
             block.push(line);
         }
-        text = text.styled(Style::Pre, language, &block.join("\n"));
+        text.add(Some((Style::Pre, language)), &block.join("\n"));
     }
-    text
+    text.text
+}
+
+/// A text that grows. It knows how long it is: counted anew for each mark, a long one takes minutes.
+#[derive(Default)]
+struct Written {
+    text: Text,
+    units: usize,
+}
+
+impl Written {
+    fn add(&mut self, style: Option<(Style, Option<String>)>, words: &str) {
+        let (offset, length) = (self.units, units(words));
+        if let Some((style, language)) = style.filter(|_| length > 0) {
+            self.text.entities.push(Entity { style, offset, length, language });
+        }
+        self.text.text.push_str(words);
+        self.units += length;
+    }
 }
 
 /// The mark that a block of code begins with, and its language.
@@ -56,23 +74,24 @@ fn is_end(line: &str, mark: &str) -> bool {
     }
 }
 
-fn inline(text: Text, line: &str) -> Text {
+fn inline(text: &mut Written, line: &str) {
     let level = line.len() - line.trim_start_matches('#').len();
     if (1..=6).contains(&level)
         && let Some(heading) = line.get(level..).and_then(|rest| rest.strip_prefix(' '))
     {
         return emphasis(text, heading.trim());
     }
-    spans(text, line, Text::and)
+    spans(text, line, None);
 }
 
 /// Bold words; code among them is code only, since nothing may be both.
-fn emphasis(text: Text, words: &str) -> Text {
-    spans(text, &words.replace("**", ""), Text::bold)
+fn emphasis(text: &mut Written, words: &str) {
+    spans(text, &words.replace("**", ""), Some(Style::Bold));
 }
 
-/// A line with its marks read; `usual` adds what has none.
-fn spans(mut text: Text, line: &str, usual: fn(Text, &str) -> Text) -> Text {
+/// A line with its marks read; what has none looks as usual.
+fn spans(text: &mut Written, line: &str, usual: Option<Style>) {
+    let usual = |text: &mut Written, words: &str| text.add(usual.map(|it| (it, None)), words);
     let (mut rest, mut plain) = (line, String::new());
     while let Some(c) = rest.chars().next() {
         let found = match c {
@@ -88,14 +107,14 @@ fn spans(mut text: Text, line: &str, usual: fn(Text, &str) -> Text) -> Text {
             rest = rest.get(run..).unwrap_or_default();
             continue;
         };
-        text = usual(text, &std::mem::take(&mut plain));
-        text = match mark {
-            Mark::Code => text.code(inner),
+        usual(text, &std::mem::take(&mut plain));
+        match mark {
+            Mark::Code => text.add(Some((Style::Code, None)), inner),
             Mark::Bold => emphasis(text, inner),
-        };
+        }
         rest = after;
     }
-    usual(text, &plain)
+    usual(text, &plain);
 }
 
 enum Mark {

@@ -1,0 +1,71 @@
+//! What is typed is for the session that is meant at its place in the order, and what is told of it is true.
+
+use crate::support::bot::BotHouse;
+use crate::support::house::{Outcome, eventually};
+
+/// A phone that was offline sends several things at once, and some of them take long.
+#[test]
+fn a_command_behind_a_switch_is_for_the_session_that_was_chosen() -> Outcome {
+    let mut bot = BotHouse::new()?;
+    bot.ask("/new one", "Session one created.")?;
+    bot.ask("say first.", "first.")?;
+    bot.ask("/new two", "Session two created.")?;
+    bot.ask("say second.", "second.")?;
+    bot.kill();
+    bot.say("/switch one");
+    bot.say("/stop");
+    bot.start()?;
+    bot.hear("Session stopped.")?;
+    assert_eq!(bot.house.show("one")?["status"], "suspended");
+    assert_eq!(bot.house.show("two")?["status"], "idle");
+    bot.kill();
+    bot.say("/new three");
+    bot.say("/pause");
+    bot.start()?;
+    bot.hear("Session paused. /resume to continue.")?;
+    assert_eq!(bot.house.show("three")?["status"], "paused");
+    assert_eq!(bot.house.show("two")?["status"], "idle");
+    Ok(())
+}
+
+/// A message that does not wake its session says why, and what does.
+#[test]
+fn a_message_that_waits_says_what_for() -> Outcome {
+    let bot = BotHouse::new()?;
+    bot.ask("/new blue", "Session blue created.")?;
+    let told = bot.ask("crash", "blue: was interrupted")?;
+    assert_eq!(told.buttons.len(), 1, "{told:?}");
+    bot.ask("say after all.", "The session was interrupted. /resume to continue.")?;
+    bot.ask("/new red", "Session red created.")?;
+    // It is that one's, whichever is the current one by now.
+    bot.api.press_data(
+        crate::support::bot::ME,
+        crate::support::bot::ME,
+        told.id,
+        &told.buttons[0].1,
+    );
+    bot.hear("after all.")?;
+    bot.ask("/pauseall", "Everything is paused. /resumeall to continue.")?;
+    let before = bot.count("Everything is paused.");
+    bot.say("say in the end.");
+    eventually("it is told", || bot.count("Everything is paused.") > before)?;
+    bot.say("/resumeall");
+    bot.hear("in the end.")?;
+    Ok(())
+}
+
+/// A question that is answered while the bot is away: its card tells how.
+#[test]
+fn what_was_answered_meanwhile_is_told_as_it_was() -> Outcome {
+    let mut bot = BotHouse::new()?;
+    bot.ask("/new blue", "Session blue created.")?;
+    bot.ask("approve go on? ;; say gone on.", "blue asks for approval")?;
+    bot.kill();
+    bot.house.ok(&["answer", "blue", "allow"])?;
+    bot.house.until("blue", "idle")?;
+    bot.start()?;
+    let card = bot.hear("Allowed once, by")?;
+    assert!(card.text.contains("blue asks for approval"), "{card:?}");
+    bot.hear("gone on.")?;
+    Ok(())
+}
