@@ -7,10 +7,12 @@
 mod cards;
 mod follows;
 mod plans;
+mod updates;
 
 pub use cards::{Card, CardState};
 pub use follows::{Follow, Mark};
 pub use plans::PlanFollow;
+pub use updates::Update;
 
 use crate::button::{Bound, Button};
 use crate::outbox::{Item, Lane, What, Worn};
@@ -30,8 +32,6 @@ const FORM: i64 = 2;
 const STATEMENTS: usize = 64;
 /// What was dealt with is known for so long; no network repeats an update after a day.
 const KEPT_MS: i64 = 48 * 3_600_000;
-/// A network keeps updates that nobody has asked for no longer than this.
-const UPDATES_MS: i64 = 24 * 3_600_000;
 
 /// What of the outbox is of use only beside messages that were sent before, or has their buttons.
 const BOUND_TO_MESSAGES: &str = "(json_extract(what, '$.edit') IS NOT NULL \
@@ -91,17 +91,6 @@ pub struct Store {
     db: Connection,
     /// Where its file is, and which one it is; nowhere for one in memory.
     file: Option<(PathBuf, u64)>,
-}
-
-/// An update that was written down.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Update {
-    /// Its number.
-    pub id: i64,
-    /// All of it.
-    pub body: String,
-    /// It came long after it was sent.
-    pub late: bool,
 }
 
 /// How far the events of the house were read.
@@ -216,17 +205,6 @@ pub struct Change<'s> {
 }
 
 impl Look<'_> {
-    /// The update behind those that were taken in, unless the network knows that they were, or has forgotten them by
-    /// now.
-    pub fn offset(&self, now: i64) -> Result<Option<i64>, StoreFault> {
-        let kept = self.meta("offset")?;
-        let parsed = kept
-            .as_deref()
-            .and_then(|kept| kept.split_once(' '))
-            .and_then(|(next, at)| Some((next.parse::<i64>().ok()?, at.parse::<i64>().ok()?)));
-        Ok(parsed.filter(|(_, at)| now - at < UPDATES_MS).map(|(next, _)| next))
-    }
-
     /// A word that is kept under a name.
     pub fn meta(&self, key: &str) -> Result<Option<String>, StoreFault> {
         let sql = "SELECT value FROM meta WHERE key = ?1";
@@ -238,34 +216,6 @@ impl Look<'_> {
         let (log_id, next) = (self.meta("log_id")?, self.meta("next")?);
         let next = next.and_then(|text| text.parse().ok());
         Ok(log_id.zip(next).map(|(log_id, next)| Position { log_id, next }))
-    }
-
-    /// The log and its last event before anything was done for an update.
-    pub fn began(&self, update: i64) -> Result<Option<(String, u64)>, StoreFault> {
-        let kept = self.meta(&began_of(update))?;
-        Ok(kept.and_then(|kept| {
-            let (last, log_id) = kept.split_once(' ')?;
-            Some((log_id.to_owned(), last.parse().ok()?))
-        }))
-    }
-
-    /// The session that an update is for, if that was settled; none has no name.
-    pub fn meant(&self, update: i64) -> Result<Option<String>, StoreFault> {
-        self.meta(&meant_by(update))
-    }
-
-    /// Updates that were not dealt with yet, oldest first.
-    pub fn undone(&self) -> Result<Vec<Update>, StoreFault> {
-        let sql = "SELECT id, body, late FROM updates WHERE done = 0 ORDER BY at, id";
-        let mut rows = self.db.prepare_cached(sql)?;
-        let found = rows.query_map([], update)?;
-        Ok(found.collect::<Result<_, _>>()?)
-    }
-
-    /// An update that was written down.
-    pub fn update(&self, id: i64) -> Result<Option<Update>, StoreFault> {
-        let sql = "SELECT id, body, late FROM updates WHERE id = ?1";
-        Ok(self.db.prepare_cached(sql)?.query_row([id], update).optional()?)
     }
 
     /// What waits to be sent from this number on. Times to expire are those of the wall clock.
@@ -341,23 +291,9 @@ fn ban_of(chat: i64) -> String {
     format!("ban-{chat}")
 }
 
-/// Where it is kept what the log was before something was done for an update.
-fn began_of(update: i64) -> String {
-    format!("began-{update}")
-}
-
-/// Where it is kept which session an update is for.
-fn meant_by(update: i64) -> String {
-    format!("meant-{update}")
-}
-
 /// A number as it is stored.
 fn stored(id: u64) -> i64 {
     i64::try_from(id).unwrap_or(i64::MAX)
-}
-
-fn update(row: &rusqlite::Row<'_>) -> rusqlite::Result<Update> {
-    Ok(Update { id: row.get(0)?, body: row.get(1)?, late: row.get(2)? })
 }
 
 impl Change<'_> {
@@ -379,15 +315,6 @@ impl Change<'_> {
         Ok(())
     }
 
-    /// The network is to know that updates before this one were taken in; there is nothing that it does not know if
-    /// there is none.
-    pub fn set_offset(&self, next: Option<i64>, now: i64) -> Result<(), StoreFault> {
-        match next {
-            Some(next) => self.set_meta("offset", &format!("{next} {now}")),
-            None => self.forget_meta("offset"),
-        }
-    }
-
     /// This bot goes on here. What another one has seen and shown on the network is not its own: its updates and
     /// its messages have numbers of theirs. What agents ask is shown again, by this one.
     pub fn begin_as(&self, bot: i64) -> Result<(), StoreFault> {
@@ -407,44 +334,6 @@ impl Change<'_> {
     pub fn set_position(&self, position: &Position) -> Result<(), StoreFault> {
         self.set_meta("log_id", &position.log_id)?;
         self.set_meta("next", &position.next.to_string())
-    }
-
-    /// Writes an update down. Whether it is one that was not known.
-    pub fn record(&self, update: &Update, now: i64) -> Result<bool, StoreFault> {
-        let sql = "INSERT OR IGNORE INTO updates (id, at, body, late) VALUES (?1, ?2, ?3, ?4)";
-        let mut insert = self.db.prepare_cached(sql)?;
-        let fresh = insert.execute(params![update.id, now, update.body, update.late])?;
-        let old = "DELETE FROM updates WHERE done = 1 AND at < ?1";
-        self.db.prepare_cached(old)?.execute([now - KEPT_MS])?;
-        Ok(fresh > 0)
-    }
-
-    /// An update is dealt with.
-    pub fn done(&self, id: i64) -> Result<(), StoreFault> {
-        self.db.prepare_cached("UPDATE updates SET done = 1 WHERE id = ?1")?.execute([id])?;
-        self.forget_meta(&meant_by(id))?;
-        self.forget_meta(&began_of(id))
-    }
-
-    /// What is done for an update begins behind this event of this log.
-    pub fn note_began(
-        &self,
-        update: i64,
-        (log_id, last): &(String, u64),
-    ) -> Result<(), StoreFault> {
-        self.set_meta(&began_of(update), &format!("{last} {log_id}"))
-    }
-
-    /// An update is for this session, whichever is the current one when it is dealt with.
-    pub fn mean(&self, update: i64, session: &str) -> Result<(), StoreFault> {
-        self.set_meta(&meant_by(update), session)
-    }
-
-    /// An update that came late is carried out after all.
-    pub fn take_up(&self, id: i64) -> Result<(), StoreFault> {
-        let sql = "UPDATE updates SET done = 0, late = 0 WHERE id = ?1";
-        self.db.prepare_cached(sql)?.execute([id])?;
-        Ok(())
     }
 
     /// Adds something to be sent; `expires` is a time of the wall clock.
@@ -539,13 +428,6 @@ impl Change<'_> {
         let until = now.saturating_add_unsigned(left);
         self.db.prepare_cached(sql)?.execute(params![chat, until])?;
         self.set_meta(&ban_of(chat), &left.to_string())
-    }
-
-    /// Counts something that was not let in.
-    pub fn count_stranger(&self) -> Result<(), StoreFault> {
-        let known = self.look().meta("strangers")?.and_then(|text| text.parse().ok());
-        let count: u64 = known.unwrap_or(0);
-        self.set_meta("strangers", &(count + 1).to_string())
     }
 }
 

@@ -23,8 +23,8 @@ fn an_update_is_known_once_and_done_once() {
     assert_eq!(recorded.unwrap(), (true, false));
     drop(store);
     let mut store = Store::open(dir.path()).unwrap();
-    assert_eq!(store.look().offset(UPDATES_MS - 1).unwrap(), Some(6));
-    assert_eq!(store.look().offset(UPDATES_MS).unwrap(), None, "nobody keeps those");
+    assert_eq!(store.look().offset(updates::UPDATES_MS - 1).unwrap(), Some(6));
+    assert_eq!(store.look().offset(updates::UPDATES_MS).unwrap(), None, "nobody keeps those");
     assert_eq!(store.look().undone().unwrap(), [update(5)]);
     store
         .change(|change| {
