@@ -192,8 +192,10 @@ fn chat() -> ExitCode {
         });
     match ended {
         Ok(glis_chat::Ended::Anew) => {
+            let mut arguments = std::env::args_os();
             let mut anew = Command::new("/proc/self/exe");
-            let fault = anew.args(std::env::args_os().skip(1)).exec();
+            anew.arg0(arguments.next().unwrap_or_else(|| "glis".into()));
+            let fault = anew.args(arguments).exec();
             tell(&format!("error: glis chat does not begin anew: {fault}"));
             ExitCode::FAILURE
         }

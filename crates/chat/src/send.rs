@@ -116,7 +116,9 @@ impl<'b> Sender<'b> {
             Next::Show(chat, _) if !self.policy.speaks_in(chat) => Ok(Step::Again),
             Next::Show(chat, draft) => {
                 let answer = self.pictures.show((self.bot, self.channel), (chat, &draft), now)?;
-                if let Some(answer) = answer {
+                if let Some(Err(ChannelFault::Moved(to))) = answer {
+                    self.leave(chat, to)?;
+                } else if let Some(answer) = answer {
                     let (now, outcome) = (self.now(), outcome(&answer));
                     self.outbox.report_draft(chat, now, &outcome);
                     let settled = Settled::Waiting;
@@ -181,9 +183,7 @@ impl<'b> Sender<'b> {
         let _sending = is_card.then(|| self.bot.sends_card(place.chat));
         let answer = self.request(place, &what);
         if let Err(ChannelFault::Moved(to)) = answer {
-            // What waits here waits there from now on.
-            self.outbox.shut(place.chat);
-            return self.bot.move_chat(place.chat, to);
+            return self.leave(place.chat, to);
         }
         let outcome = outcome(&answer);
         let now = self.now();
@@ -191,6 +191,13 @@ impl<'b> Sender<'b> {
         let speaker = first.speaker.clone();
         self.note(place.chat, (Some(what), speaker), outcome, settled);
         self.keep()
+    }
+
+    /// A group has another number: what waits here waits there from now on.
+    fn leave(&mut self, chat: i64, to: i64) -> Result<(), StoreFault> {
+        self.bot.move_chat(chat, to)?;
+        self.outbox.shut(chat);
+        Ok(())
     }
 
     fn note(

@@ -14,7 +14,7 @@ use glis_client::Fault;
 use glis_core::pause::{PauseMode, PauseReason};
 use glis_core::spec::IdleLimit;
 use glis_core::{Refusal, Status};
-use glis_wire::client::{Action, NewSession, PauseAll, Request, Response};
+use glis_wire::client::{Action, NewSession, PauseAll, Request, Response, Trouble};
 use glis_wire::view::SessionView;
 use std::time::Duration;
 
@@ -28,7 +28,6 @@ impl Bot {
     /// Words for the current session, or the answer to what it asks.
     pub(super) fn words(&self, asked: &Asked, said: &Said) -> Result<(), StoreFault> {
         match &said.file {
-            None if said.text.is_empty() => self.reply(asked, words::NO_WORDS),
             None => self.plain_words(asked, said, &said.text),
             Some(file) if file.kind == AttachedKind::Voice => self.voice(asked, said, file),
             Some(file) => self.words_with_file(asked, said, file),
@@ -81,11 +80,16 @@ impl Bot {
             let now = self.now();
             self.change(|change| say.put(change, asked.user, now))?;
         }
+        let with_files = !files.is_empty();
         let action = Action::Send { text: text.to_owned(), files };
         let request = Request::Act { session: session.id.clone(), action };
         match self.carry(asked, &request)? {
             Ok(Response::Queued { session, status, .. }) => {
                 self.answer(asked, &queued(asked, &session, status), |_| Ok(()))
+            }
+            // A file could not be copied.
+            Err(Fault::Trouble { kind: Trouble::BadInput, message }) if with_files => {
+                self.offer_again(asked, format!("{}. Nothing was sent.", clean(&message)))
             }
             Ok(_) => self.complain(asked, Fault::unfit()),
             Err(fault) => self.complain(asked, fault),

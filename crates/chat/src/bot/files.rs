@@ -154,7 +154,7 @@ impl Bot {
     }
 
     /// Nothing was done with an update; it can be tried once more by a button.
-    fn offer_again(&self, asked: &Asked, text: String) -> Result<(), StoreFault> {
+    pub(super) fn offer_again(&self, asked: &Asked, text: String) -> Result<(), StoreFault> {
         let session = self.meant(asked)?;
         let name = match &session {
             Some(session) => self.name_in(asked.place.chat, session)?,

@@ -149,3 +149,22 @@ fn a_file_that_is_taken_away_comes_back() {
     assert_eq!(store.look().undone().unwrap(), [update(5), update(6)]);
     assert!(store.has_its_file().unwrap());
 }
+
+/// A file of the first form tells of whose its cards are by their buttons.
+#[test]
+fn a_file_of_the_first_form_is_taken_over() {
+    let dir = tempfile::tempdir().unwrap();
+    drop(Store::open(dir.path()).unwrap());
+    let db = Connection::open(dir.path().join(FILE)).unwrap();
+    db.execute_batch(
+        "ALTER TABLE cards DROP COLUMN user; ALTER TABLE outbox DROP COLUMN speaker;
+         DROP TABLE said; PRAGMA user_version = 1;
+         INSERT INTO cards VALUES ('c', 7, NULL, 's', 'r', 1, '{\"text\":\"?\"}', 5, 'open', NULL);
+         INSERT INTO buttons VALUES ('n', 'c', '{\"chat\":7,\"user\":8}', 9, NULL);",
+    )
+    .unwrap();
+    drop(db);
+    let store = Store::open(dir.path()).unwrap();
+    assert_eq!(store.look().card("c").unwrap().map(|card| card.user), Some(8));
+    assert_eq!(store.look().waiting(0).unwrap(), []);
+}

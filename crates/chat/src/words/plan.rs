@@ -185,6 +185,9 @@ pub fn rests(plan: &PlanView) -> Option<String> {
 
 /// A plan was asked to pause.
 pub fn plan_paused(plan: &PlanView) -> String {
+    if let Some(done) = rests(plan).filter(|_| plan.done) {
+        return done;
+    }
     let running = plan_runs(plan).filter(|run| run.state == RunState::Running);
     let line = |run: &RunView| {
         let task = &run.task_id;

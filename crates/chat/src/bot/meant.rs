@@ -1,0 +1,74 @@
+//! Which session is meant by what a person says.
+
+use super::{Asked, Bot, Topic, read};
+use crate::policy::{Admitted, Place};
+use crate::store::StoreFault;
+use crate::words;
+use glis_client::Fault;
+use glis_wire::view::SessionView;
+use serde_json::Value;
+
+impl Bot {
+    /// What was said is for the session that is meant now, whichever is when it is carried out.
+    pub fn settle_meaning(&self, id: i64) -> Result<(), StoreFault> {
+        let update = self.store().look().update(id)?;
+        let value: Value = update.map(|it| it.body).as_deref().map_or(Value::Null, read);
+        let Ok(Admitted::Said(said)) = self.policy().admit(&value) else { return Ok(()) };
+        let meant = self.meant(&self.asked(&said))?.unwrap_or_default();
+        self.change(|change| change.mean(id, &meant))
+    }
+
+    /// The session that is meant: the one that this was settled to be for, that has said what is answered, whose topic
+    /// it is, or the current one.
+    pub(super) fn meant(&self, asked: &Asked) -> Result<Option<String>, StoreFault> {
+        let store = self.store();
+        let look = store.look();
+        if let Some(settled) = look.meant(asked.update)? {
+            return Ok(Some(settled).filter(|id| !id.is_empty()));
+        }
+        let Place { chat, thread } = asked.place;
+        if let Some(message) = asked.reply_to
+            && let Some(speaker) = look.said_by(chat, message)?
+        {
+            return Ok(Some(speaker));
+        }
+        let topic = match thread {
+            Some(thread) => look.of_topic(chat, thread)?,
+            None => None,
+        };
+        match (topic, asked.topic, thread) {
+            (Some(id), ..) => Ok(Some(id)),
+            // The topic of a session that was archived, or one of people: what is written there is for no other
+            // session.
+            (None, Topic::Own, Some(_)) => Ok(None),
+            (None, ..) => look.current(chat),
+        }
+    }
+
+    /// The session that is meant, as it is now.
+    fn current(&self, asked: &Asked) -> Result<Result<SessionView, Option<Fault>>, StoreFault> {
+        let id = self.meant(asked)?;
+        let Some(id) = id else { return Ok(Err(None)) };
+        let gone = |fault: &Fault| {
+            matches!(fault, Fault::Refused(glis_core::Refusal::NoSuchSession { .. }))
+        };
+        let shown = self.show(&asked.caller, &id);
+        Ok(shown.map_err(|fault| (!gone(&fault)).then_some(fault)))
+    }
+
+    /// Does something with the session that is meant in this place.
+    pub(super) fn with_current(
+        &self,
+        asked: &Asked,
+        act: impl FnOnce(SessionView) -> Result<(), StoreFault>,
+    ) -> Result<(), StoreFault> {
+        match self.current(asked)? {
+            Ok(session) => act(session),
+            Err(None) => match (asked.topic, asked.place.thread) {
+                (Topic::Own, Some(_)) => self.reply(asked, words::NO_SESSION_IN_TOPIC),
+                (Topic::Own, None) | (Topic::None, _) => self.reply(asked, words::NO_SESSION),
+            },
+            Err(Some(fault)) => self.complain(asked, fault),
+        }
+    }
+}
