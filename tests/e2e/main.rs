@@ -67,6 +67,7 @@ mod chat {
     mod asks;
     mod faults;
     mod files;
+    mod full;
     mod kills;
     mod loops;
     mod odd;

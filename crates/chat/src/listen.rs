@@ -11,7 +11,7 @@ use crate::store::StoreFault;
 use crate::thread::{backoff, note, spawn};
 use crate::time;
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::mpsc::{self, Sender as Queue};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -53,7 +53,7 @@ impl<'b> Listener<'b> {
         status: &'b Status,
         settings: &'b Settings,
     ) -> Self {
-        let turns = Turns { bot, chats: BTreeMap::new() };
+        let turns = Turns { bot, waiting: VecDeque::new(), chats: BTreeMap::new() };
         let (policy, last_good, strikes) = (settings.policy(), None, 0);
         Self { bot, channel, status, settings, turns, policy, last_good, strikes }
     }
@@ -66,11 +66,9 @@ impl<'b> Listener<'b> {
             let listened = if is_begun {
                 self.listen_once(heard, bell)
             } else {
-                self.take_up().map(|()| {
-                    is_begun = true;
-                    None
-                })
+                self.take_up().map(|()| None)
             };
+            is_begun |= listened.is_ok();
             match listened {
                 Ok(None) => {}
                 Ok(Some(ended)) => return ended,
@@ -85,8 +83,8 @@ impl<'b> Listener<'b> {
     /// What an earlier process has left.
     fn take_up(&mut self) -> Result<(), StoreFault> {
         let undone = self.bot.store().look().undone()?;
-        let undone: Vec<i64> = undone.into_iter().map(|it| it.id).collect();
-        self.turns.hand_out(&undone)
+        self.turns.waiting.extend(undone.into_iter().map(|it| it.id));
+        Ok(())
     }
 
     /// Asks the network once. What the configuration says by then counts for what has come.
@@ -95,6 +93,7 @@ impl<'b> Listener<'b> {
         heard: &Mutex<Vec<i64>>,
         bell: &Bell,
     ) -> Result<Option<Ended>, StoreFault> {
+        self.turns.hand_out()?;
         let offset = self.bot.offset()?;
         let asked = time::passed();
         let answer = self.channel.updates(offset, POLL);
@@ -166,7 +165,8 @@ impl<'b> Listener<'b> {
             Some(trouble) => Health::troubled(name, &trouble),
             None => Health::good(name),
         });
-        self.turns.hand_out(&fresh)
+        self.turns.waiting.extend(fresh);
+        self.turns.hand_out()
     }
 
     /// Something is wrong: it is told, and tried again.
@@ -187,18 +187,21 @@ fn jittered(pause: Duration) -> Duration {
 /// Who deals with what: what comes from one chat is dealt with in turn, what may take long beside it.
 struct Turns<'b> {
     bot: &'b Arc<Bot>,
+    /// Those that are written down and in nobody's hands: the network does not bring them again.
+    waiting: VecDeque<i64>,
     chats: BTreeMap<i64, Queue<Job>>,
 }
 
 impl Turns<'_> {
-    fn hand_out(&mut self, updates: &[i64]) -> Result<(), StoreFault> {
-        for update in updates {
-            match self.bot.course(*update)? {
-                Some(Course::InTurn(chat)) => self.queue(chat, Job::Do(*update)),
-                Some(Course::AsideInTurn(chat)) => self.queue(chat, Job::Begin(*update)),
-                Some(Course::Aside) => do_aside(self.bot, *update),
+    fn hand_out(&mut self) -> Result<(), StoreFault> {
+        while let Some(update) = self.waiting.front().copied() {
+            match self.bot.course(update)? {
+                Some(Course::InTurn(chat)) => self.queue(chat, Job::Do(update)),
+                Some(Course::AsideInTurn(chat)) => self.queue(chat, Job::Begin(update)),
+                Some(Course::Aside) => do_aside(self.bot, update),
                 None => {}
             }
+            self.waiting.pop_front();
         }
         Ok(())
     }
