@@ -13,6 +13,7 @@ use std::io::Write as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Command, ExitCode};
+use std::time::Duration;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> =
@@ -191,20 +192,31 @@ fn chat() -> ExitCode {
             })
         });
     match ended {
-        Ok(glis_chat::Ended::Anew) => {
-            let mut arguments = std::env::args_os();
-            let mut anew = Command::new("/proc/self/exe");
-            anew.arg0(arguments.next().unwrap_or_else(|| "glis".into()));
-            let fault = anew.args(arguments).exec();
-            tell(&format!("error: glis chat does not begin anew: {fault}"));
-            ExitCode::FAILURE
-        }
+        Ok(glis_chat::Ended::Anew) => chat_anew(),
         Err(glis_chat::Told { message, hint }) => {
             let hint = hint.map_or_else(String::new, |hint| format!("\n hint: {hint}"));
             drop(writeln!(std::io::stderr().lock(), "error: {message}{hint}"));
-            ExitCode::FAILURE
+            if std::env::var_os(glis_chat::ANEW).is_none() {
+                return ExitCode::FAILURE;
+            }
+            // It ran before: nobody is there to start it again.
+            std::thread::sleep(CHAT_PAUSE);
+            chat_anew()
         }
     }
+}
+
+/// Before a bot that cannot begin anew tries again.
+const CHAT_PAUSE: Duration = Duration::from_secs(30);
+
+/// The bot as a new process in the place of this one.
+fn chat_anew() -> ExitCode {
+    let mut arguments = std::env::args_os();
+    let mut anew = Command::new("/proc/self/exe");
+    anew.arg0(arguments.next().unwrap_or_else(|| "glis".into())).env(glis_chat::ANEW, "1");
+    let fault = anew.args(arguments).exec();
+    tell(&format!("error: glis chat does not begin anew: {fault}"));
+    ExitCode::FAILURE
 }
 
 /// This very build. Only here is it known: a later build of the same sources compiles nothing else

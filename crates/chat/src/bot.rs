@@ -27,7 +27,7 @@ use crate::desk::{Caller, Desk};
 use crate::inbox::Inbox;
 use crate::on_the_way::{OnTheWay, Sending};
 use crate::outbox::{Draft, Lane};
-use crate::policy::{Admitted, Place, Policy, Said};
+use crate::policy::{Admitted, Ignored, Lists, Place, Policy, Pressed, Said};
 use crate::store::{Change, Store, StoreFault, Update};
 use crate::text::Text;
 use crate::told::Told;
@@ -57,7 +57,7 @@ pub struct Setup {
     /// What turns a recording into words.
     pub voice: Voice,
     /// Who may use it now.
-    pub policy: Box<dyn Fn() -> Arc<Policy> + Send + Sync>,
+    pub lists: Box<dyn Fn() -> Lists + Send + Sync>,
     /// Who it is on the network.
     pub me: Me,
     /// Whether a session gets a topic of its own, where the chat has topics.
@@ -83,7 +83,7 @@ pub struct Bot {
     channel: Arc<dyn Channel>,
     inbox: Inbox,
     voice: Voice,
-    policy: Box<dyn Fn() -> Arc<Policy> + Send + Sync>,
+    lists: Box<dyn Fn() -> Lists + Send + Sync>,
     me: Me,
     topics: bool,
     repo: Option<String>,
@@ -137,7 +137,7 @@ impl Bot {
             channel: setup.channel,
             inbox: setup.inbox,
             voice: setup.voice,
-            policy: setup.policy,
+            lists: setup.lists,
             me: setup.me,
             topics: setup.topics,
             repo: setup.repo,
@@ -195,9 +195,9 @@ impl Bot {
         (!*is_silent).then_some(is_silent)
     }
 
-    /// Sends nothing any more: the process is about to go.
-    pub(crate) fn fall_silent(&self) {
-        *self.is_silent.lock().unwrap_or_else(PoisonError::into_inner) = true;
+    /// Sends nothing any more, since the process is about to go; or does again.
+    pub(crate) fn fall_silent(&self, is_silent: bool) {
+        *self.is_silent.lock().unwrap_or_else(PoisonError::into_inner) = is_silent;
     }
 
     /// A card is being sent to this chat, until what is returned goes.
@@ -207,8 +207,29 @@ impl Bot {
 
     /// Who may use it now.
     pub(crate) fn policy(&self) -> Arc<Policy> {
-        let policy = (self.policy)();
+        self.moved((self.lists)().now)
+    }
+
+    fn moved(&self, policy: Arc<Policy>) -> Arc<Policy> {
         if self.moves.is_empty() { policy } else { Arc::new(policy.moved(&self.moves)) }
+    }
+
+    /// Lets an update in, or not; a fault as long as that is not sure. A group has its present number.
+    fn admit(&self, update: &Value) -> Result<Result<Admitted, Ignored>, StoreFault> {
+        let Lists { now, before } = (self.lists)();
+        let admitted = self.moved(now).admit(update);
+        let was = before.is_some_and(|before| self.moved(before).admit(update).is_ok());
+        if admitted.is_err() && was {
+            return Err(StoreFault::Unsettled);
+        }
+        let here = |place: Place| {
+            let moved = self.moves.iter().find(|(from, _)| *from == place.chat);
+            Place { chat: moved.map_or(place.chat, |(_, to)| *to), ..place }
+        };
+        Ok(admitted.map(|admitted| match admitted {
+            Admitted::Said(said) => Admitted::Said(Said { place: here(said.place), ..said }),
+            Admitted::Pressed(it) => Admitted::Pressed(Pressed { place: here(it.place), ..it }),
+        }))
     }
 
     /// A group has another number: everything of it goes on there, from a new beginning on.
@@ -216,14 +237,17 @@ impl Bot {
         let place = Place { chat: to, thread: None };
         let say = Say::text(place, Lane::Approval, words::moved(to));
         let now = self.now();
-        self.store().change(|change| {
-            if change.look().moves()?.contains(&(from, to)) {
-                return Ok(());
-            }
+        let is_new = self.store().change(|change| {
+            let is_new = !change.look().moves()?.contains(&(from, to));
             change.move_chat(from, to)?;
-            say.put(change, 0, now)
+            if is_new {
+                say.put(change, 0, now)?;
+            }
+            Ok(is_new)
         })?;
-        self.wants_anew.store(true, Ordering::Release);
+        if is_new {
+            self.wants_anew.store(true, Ordering::Release);
+        }
         Ok(())
     }
 
@@ -267,7 +291,7 @@ impl Bot {
             for update in updates {
                 let Some(id) = update.get("update_id").and_then(Value::as_i64) else { continue };
                 offset = offset.max(id + 1);
-                let Ok(admitted) = policy.admit(update) else {
+                let Ok(admitted) = self.admit(update)? else {
                     change.count_stranger()?;
                     continue;
                 };
@@ -291,7 +315,7 @@ impl Bot {
         let update = self.store().look().update(id)?;
         let Some(update) = update else { return Ok(None) };
         let value = read(&update.body);
-        let Ok(admitted) = self.policy().admit(&value) else {
+        let Ok(admitted) = self.admit(&value)? else {
             self.change(|change| change.done(id))?;
             return Ok(None);
         };
@@ -303,7 +327,7 @@ impl Bot {
                 Err(_) => return Ok(None),
             },
             Admitted::Said(said) => match command::read(&said.text, &self.me.name) {
-                Typed::Command(command) if command.runs_aside() => {
+                Typed::Command(command) if command.runs_aside() && !update.late => {
                     Course::AsideInTurn(said.place.chat)
                 }
                 Typed::Command(_) | Typed::Words | Typed::NotForUs => {
@@ -319,7 +343,7 @@ impl Bot {
         let Some(update) = update else { return Ok(()) };
         let value = read(&update.body);
         // Asked again: the configuration may be another one since.
-        match self.policy().admit(&value) {
+        match self.admit(&value)? {
             Ok(Admitted::Said(said)) => self.hear(&update, &said),
             Ok(Admitted::Pressed(pressed)) => self.press(&pressed),
             Err(_) => self.change(|change| change.done(id)),

@@ -102,6 +102,9 @@ pub struct Button {
     pub used_by: Option<i64>,
 }
 
+/// Stands for the update of a press at buttons whose card is shown once more, at another message.
+pub const SHOWN_AGAIN: i64 = -2;
+
 /// Why a press counts for nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stale {
@@ -109,6 +112,8 @@ pub enum Stale {
     Unknown,
     /// It was pressed before.
     Used,
+    /// What it asks is shown once more, at another message.
+    ShownAgain,
     /// Its time is over.
     Expired,
     /// It is another user's, or another chat's.
@@ -124,6 +129,7 @@ impl Button {
         }
         match self.used_by {
             Some(by) if by == update => Ok(&self.bound.act),
+            Some(SHOWN_AGAIN) => Err(Stale::ShownAgain),
             Some(_) if self.bound.act.is_for_once() => Err(Stale::Used),
             Some(_) | None if now > self.bound.deadline => Err(Stale::Expired),
             Some(_) | None => Ok(&self.bound.act),

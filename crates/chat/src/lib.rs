@@ -30,6 +30,6 @@ pub mod words;
 mod simulator;
 
 pub use desk::{Cause, Unworked};
-pub use listen::Ended;
+pub use listen::{ANEW, Ended};
 pub use run::{Start, run};
 pub use told::Told;

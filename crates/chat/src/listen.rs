@@ -25,6 +25,9 @@ const LATE_MS: i64 = 10 * 60 * 1000;
 /// Before a token is tried again that is not valid.
 const TOKEN_PAUSE: Duration = Duration::from_secs(60);
 
+/// Set in the surroundings of a process that was another one before: it does not end for what may be well again.
+pub const ANEW: &str = "GLIS_CHAT_ANEW";
+
 /// How a run has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
@@ -54,7 +57,7 @@ impl<'b> Listener<'b> {
         settings: &'b Settings,
     ) -> Self {
         let turns = Turns { bot, waiting: VecDeque::new(), chats: BTreeMap::new() };
-        let (policy, last_good, strikes) = (settings.policy(), None, 0);
+        let (policy, last_good, strikes) = (settings.lists().now, None, 0);
         Self { bot, channel, status, settings, turns, policy, last_good, strikes }
     }
 
@@ -97,11 +100,10 @@ impl<'b> Listener<'b> {
         let offset = self.bot.offset()?;
         let asked = time::passed();
         let answer = self.channel.updates(offset, POLL);
-        let has_its_file = self.bot.store().has_its_file()?;
-        if self.settings.wants_anew() || self.bot.wants_anew() || !has_its_file {
-            return Ok(Some(self.begin_anew()));
+        if let Some(ended) = self.begin_anew()? {
+            return Ok(Some(ended));
         }
-        let policy = self.settings.policy();
+        let policy = self.settings.lists().now;
         if policy != self.policy {
             self.policy = policy;
             // What was held back may go now.
@@ -113,9 +115,10 @@ impl<'b> Listener<'b> {
         match answer {
             Ok(updates) => {
                 self.take_in(&updates)?;
-                if self.bot.wants_anew() {
-                    return Ok(Some(self.begin_anew()));
+                if let Some(ended) = self.begin_anew()? {
+                    return Ok(Some(ended));
                 }
+                self.turns.hand_out()?;
                 if updates.is_empty() {
                     time::sleep(HASTE.saturating_sub(time::passed().saturating_sub(asked)));
                 } else {
@@ -143,13 +146,24 @@ impl<'b> Listener<'b> {
         Ok(None)
     }
 
-    fn begin_anew(&self) -> Ended {
+    /// Whether the process is to begin anew, which it does only if it can. What is known is in its file by then.
+    fn begin_anew(&self) -> Result<Option<Ended>, StoreFault> {
+        let has_its_file = self.bot.store().has_its_file();
+        let wants = self.settings.wants_anew() || self.bot.wants_anew() || !has_its_file;
+        if !wants || !self.settings.can_begin() {
+            return Ok(None);
+        }
+        // What is on its way when the process goes would be sent twice.
+        self.bot.fall_silent(true);
+        let written = self.bot.store().write_again();
+        if let Err(fault) = written {
+            self.bot.fall_silent(false);
+            return Err(fault);
+        }
         note(
             "the configuration, the token, a group's number or chat.db is another one; beginning anew",
         );
-        // What is on its way when the process goes would be sent twice.
-        self.bot.fall_silent();
-        Ended::Anew
+        Ok(Some(Ended::Anew))
     }
 
     fn take_in(&mut self, updates: &[Value]) -> Result<(), StoreFault> {
@@ -166,7 +180,7 @@ impl<'b> Listener<'b> {
             None => Health::good(name),
         });
         self.turns.waiting.extend(fresh);
-        self.turns.hand_out()
+        Ok(())
     }
 
     /// Something is wrong: it is told, and tried again.

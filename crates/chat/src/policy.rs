@@ -5,12 +5,22 @@
 
 use serde_json::Value;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// Who may use the bot, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Policy {
     users: BTreeSet<i64>,
     chats: BTreeSet<i64>,
+}
+
+/// Who may use the bot, and who might until a moment ago: a file may be written in several goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lists {
+    /// Who may.
+    pub now: Arc<Policy>,
+    /// Who might before, as long as it is not sure that they may not any more.
+    pub before: Option<Arc<Policy>>,
 }
 
 /// Where something was said, and where the answer goes.

@@ -7,7 +7,7 @@ use crate::channel::{Channel, ChannelFault, Me};
 use crate::command::COMMANDS;
 use crate::desk::{Daemon, WorkOnPlan};
 use crate::inbox::Inbox;
-use crate::listen::{Ended, Listener};
+use crate::listen::{ANEW, Ended, Listener};
 use crate::send::{Sender, Step};
 use crate::settings::Settings;
 use crate::status::{Health, Status};
@@ -53,11 +53,13 @@ pub fn run(start: Start) -> Result<Ended, Told> {
         Told::new(&fault.to_string(), "one bot serves one house; `glis doctor` has more")
     })?;
     let channel: Arc<dyn Channel> = Arc::new(Telegram::new(&config.api_url, token));
-    let me = introduce(&*channel, &status)?;
-    // What the daemon is started with comes to agents: the bot's credentials are none of theirs.
-    connector.starter.env.push(("CREDENTIALS_DIRECTORY".to_owned(), String::new()));
+    let Some(me) = introduce(&*channel, &status, &settings)? else { return Ok(Ended::Anew) };
+    // What the daemon is started with comes to agents: what is the bot's own is none of theirs.
+    for own in ["CREDENTIALS_DIRECTORY", ANEW] {
+        connector.starter.env.push((own.to_owned(), String::new()));
+    }
     let store = Store::open(&state).map_err(|fault| {
-        Told::new(&fault.to_string(), "nothing was changed; move the file away to begin anew")
+        Told::new(&fault.to_string(), "nothing was changed; `glis doctor` looks at the disk")
     })?;
     let inbox = Inbox::new(&state);
     let undone: Vec<i64> =
@@ -74,7 +76,7 @@ pub fn run(start: Start) -> Result<Ended, Told> {
         channel: Arc::clone(&channel),
         inbox,
         voice: Voice::new(&config.voice_command),
-        policy: Box::new(move || lists.policy()),
+        lists: Box::new(move || lists.lists()),
         me,
         topics: config.topics,
         repo: config.repo.as_deref().map(|path| crate::home::text(&crate::home::expand(path))),
@@ -107,12 +109,18 @@ pub fn run(start: Start) -> Result<Ended, Told> {
     Ok(Listener::new(&bot, &*channel, &status, &settings).listen(&heard, &bell))
 }
 
-/// Who the bot is. Without network it is waited for; a wrong token is told at once.
-fn introduce(channel: &dyn Channel, status: &Status) -> Result<Me, Told> {
+/// Who the bot is. Without network it is waited for, as long as it is the one that is to be asked; a wrong token is told
+/// at once.
+fn introduce(
+    channel: &dyn Channel,
+    status: &Status,
+    settings: &Settings,
+) -> Result<Option<Me>, Told> {
     let mut strikes = 0;
     loop {
         match channel.introduce() {
-            Ok(me) => return Ok(me),
+            Ok(me) => return Ok(Some(me)),
+            Err(_) if settings.wants_anew() => return Ok(None),
             Err(ChannelFault::Unauthorized) => {
                 status.tell(&Health::trouble("the token is not valid"));
                 return Err(Told::new(

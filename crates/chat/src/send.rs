@@ -116,15 +116,14 @@ impl<'b> Sender<'b> {
             Next::Show(chat, _) if !self.policy.speaks_in(chat) => Ok(Step::Again),
             Next::Show(chat, draft) => {
                 let answer = self.pictures.show((self.bot, self.channel), (chat, &draft), now)?;
-                if let Some(Err(ChannelFault::Moved(to))) = answer {
+                if let Err(ChannelFault::Moved(to)) = answer {
                     self.leave(chat, to)?;
-                } else if let Some(answer) = answer {
-                    let (now, outcome) = (self.now(), outcome(&answer));
-                    self.outbox.report_draft(chat, now, &outcome);
-                    let settled = Settled::Waiting;
-                    self.note(chat, (None, None), outcome, settled);
-                    self.keep()?;
+                    return Ok(Step::Again);
                 }
+                let (now, outcome) = (self.now(), outcome(&answer));
+                self.outbox.report_draft(chat, now, &outcome);
+                self.note(chat, (None, None), outcome, Settled::Waiting);
+                self.keep()?;
                 Ok(Step::Again)
             }
             Next::Wait(until) => Ok(Step::Wait(until.saturating_sub(now))),
@@ -148,7 +147,10 @@ impl<'b> Sender<'b> {
             self.bot.store().change(|change| gone.iter().try_for_each(|id| change.sent(*id)))?;
         }
         for (chat, draft) in self.bot.take_drafts() {
-            self.outbox.draft(chat, draft);
+            // What is to be seen already takes no place from others.
+            if !self.pictures.is_seen(chat, &draft, now) {
+                self.outbox.draft(chat, draft);
+            }
         }
         Ok(())
     }

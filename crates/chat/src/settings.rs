@@ -2,7 +2,7 @@
 //! the bot begin anew.
 
 use crate::home;
-use crate::policy::Policy;
+use crate::policy::{Lists, Policy};
 use crate::telegram::{Token, read_token};
 use crate::time;
 use crate::told::Told;
@@ -28,10 +28,10 @@ struct Held {
     mark: Mark,
     config: TelegramConfig,
     policy: Arc<Policy>,
+    /// Who was let in before the lists became others, and when they last did, until they have stayed.
+    before: Option<(Arc<Policy>, Duration)>,
     /// What is wrong with the file; then what it said before counts.
     fault: Option<String>,
-    /// When the lists last became others, until that was heeded.
-    changed: Option<Duration>,
 }
 
 impl Settings {
@@ -50,8 +50,10 @@ impl Settings {
         }
         let token = token(&config, credentials.as_deref())?;
         let begun = (config.clone(), token);
-        let (policy, fault, changed) = (Arc::new(policy), None, None);
-        let held = Mutex::new(Held { mark, config, policy, fault, changed });
+        let (policy, fault) = (Arc::new(policy), None);
+        // Who was let in by an earlier process is not known here: it is as if the lists had just changed.
+        let before = Some((Arc::clone(&policy), time::passed()));
+        let held = Mutex::new(Held { mark, config, policy, before, fault });
         Ok(Self { file, credentials, begun, held })
     }
 
@@ -60,9 +62,11 @@ impl Settings {
         &self.begun
     }
 
-    /// Who is let in now.
-    pub(crate) fn policy(&self) -> Arc<Policy> {
-        Arc::clone(&self.look().policy)
+    /// Who is let in now, and was a moment ago.
+    pub(crate) fn lists(&self) -> Lists {
+        let held = self.look();
+        let before = held.before.as_ref().map(|(policy, _)| Arc::clone(policy));
+        Lists { now: Arc::clone(&held.policy), before }
     }
 
     /// What is wrong, while the bot goes on.
@@ -76,24 +80,37 @@ impl Settings {
     pub(crate) fn has_other_lists(&self) -> bool {
         let now = time::passed();
         let mut held = self.look();
-        let stayed = held.changed.is_some_and(|at| now.saturating_sub(at) >= STAYS);
+        let stayed = held.before.as_ref().is_some_and(|(_, at)| now.saturating_sub(*at) >= STAYS);
         if stayed {
-            held.changed = None;
+            held.before = None;
         }
         stayed
     }
 
     /// Whether something else is said than the bot was begun with, and it can begin with that.
     pub(crate) fn wants_anew(&self) -> bool {
+        let (begun, known) = &self.begun;
+        let is_other = |(config, token): &(TelegramConfig, Token)| {
+            token != known || without_lists(config) != without_lists(begun)
+        };
+        self.next().is_some_and(|next| is_other(&next))
+    }
+
+    /// Whether a bot can begin with what is said now.
+    pub(crate) fn can_begin(&self) -> bool {
+        self.next().is_some()
+    }
+
+    /// What a bot would begin with now, if it could.
+    fn next(&self) -> Option<(TelegramConfig, Token)> {
         let held = self.look();
-        if held.policy.is_nobodys() {
-            return false;
+        if held.policy.is_nobodys() || held.fault.is_some() {
+            return None;
         }
         let config = held.config.clone();
         drop(held);
-        let (begun, known) = &self.begun;
-        token(&config, self.credentials.as_deref())
-            .is_ok_and(|token| token != *known || without_lists(&config) != without_lists(begun))
+        let token = token(&config, self.credentials.as_deref()).ok()?;
+        Some((config, token))
     }
 
     /// Reads the file if it is another one than before.
@@ -110,8 +127,10 @@ impl Settings {
                 held.config = config.chat.telegram;
                 let policy = policy(&held.config);
                 if policy != *held.policy {
-                    held.policy = Arc::new(policy);
-                    held.changed = Some(time::passed());
+                    let former = std::mem::replace(&mut held.policy, Arc::new(policy));
+                    // Of several goes the lists before the first count.
+                    let former = held.before.take().map_or(former, |(before, _)| before);
+                    held.before = Some((former, time::passed()));
                 }
             }
             Err(fault) => held.fault = Some(fault.to_string()),
@@ -181,7 +200,7 @@ mod tests {
     fn who_is_let_in_counts_at_once_and_a_broken_file_changes_nothing() {
         let files = Files::new();
         let settings = files.open().unwrap();
-        let speaks = |chat| settings.policy().speaks_in(chat);
+        let speaks = |chat| settings.lists().now.speaks_in(chat);
         assert!(speaks(7) && !speaks(8));
         files.write("allowed_users = [8]\nallowed_chats = [-5]");
         assert!(!speaks(7) && speaks(8) && speaks(-5));
@@ -194,6 +213,7 @@ mod tests {
         assert!(!speaks(8) && !speaks(-5) && !settings.wants_anew());
         assert_eq!(settings.trouble().as_deref(), Some("no user may use the bot"));
         assert!(!settings.has_other_lists(), "it has not stayed so");
+        assert!(settings.lists().before.is_some_and(|before| before.speaks_in(7)));
         files.write("allowed_users = [7]");
         assert!(speaks(7) && settings.trouble().is_none());
     }

@@ -10,7 +10,7 @@ use crate::Told;
 use crate::bot::{Bot, Late, Setup, Which};
 use crate::channel::{Channel, Me};
 use crate::inbox::Inbox;
-use crate::policy::Policy;
+use crate::policy::{Lists, Policy};
 use crate::send::{Sender, Step};
 use crate::store::Store;
 use crate::voice::Voice;
@@ -78,7 +78,10 @@ impl World {
             channel: Arc::clone(&self.network) as Arc<dyn Channel>,
             inbox: Inbox::new(self.folder.path()),
             voice: Voice::new(&["cat".to_owned()]),
-            policy: Box::new(|| Arc::new(Policy::new(&USERS, &[GROUP]).unwrap())),
+            lists: Box::new(|| {
+                let now = Arc::new(Policy::new(&USERS, &[GROUP]).unwrap());
+                Lists { now, before: None }
+            }),
             me: Me { number: 1, name: "glis_bot".to_owned() },
             topics: true,
             repo: Some("/repo".to_owned()),
@@ -239,6 +242,14 @@ impl World {
 
     fn press_label_as(&mut self, user: i64, chat: i64, label: &str) {
         let (message, data) = self.network.button(chat, label).unwrap();
+        self.press_as(user, chat, message, &data);
+    }
+
+    fn press_data(&mut self, chat: i64, message: i64, data: &str) {
+        self.press_as(USERS[0], chat, message, data);
+    }
+
+    fn press_as(&mut self, user: i64, chat: i64, message: i64, data: &str) {
         let id = self.update + 1;
         self.house.expect(id, user, true, "");
         self.house.pressed(id, self.network.card_text(chat, message));

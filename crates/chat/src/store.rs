@@ -19,7 +19,6 @@ use crate::outbox::{Item, Lane, What, Worn};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
 use std::fs::{DirBuilder, File};
-use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -33,10 +32,10 @@ const STATEMENTS: usize = 64;
 /// What was dealt with is known for so long; no network repeats an update after a day.
 const KEPT_MS: i64 = 48 * 3_600_000;
 
-/// What of the outbox is of use only beside messages that were sent before, or has their buttons.
+/// What of the outbox is of use only beside messages that were sent before, or is asked for anew.
 const BOUND_TO_MESSAGES: &str = "(json_extract(what, '$.edit') IS NOT NULL \
      OR json_extract(what, '$.ack') IS NOT NULL OR json_extract(what, '$.clear') IS NOT NULL \
-     OR json_extract(what, '$.post.keys') IS NOT NULL)";
+     OR json_extract(what, '$.post.card') IS NOT NULL)";
 
 const TABLES: &str = "
     CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
@@ -81,6 +80,11 @@ pub enum StoreFault {
     /// A newer program has written it.
     #[error("chat.db was written by a newer glis (form {0})")]
     Newer(i64),
+    /// Who is let in has just changed, and may be about to change back.
+    #[error(
+        "the lists of who is let in have just changed; what comes waits until they have stayed"
+    )]
+    Unsettled,
     /// What stands in it makes no sense.
     #[error("chat.db holds something that cannot be read: {0}")]
     Garbled(#[from] serde_json::Error),
@@ -118,29 +122,29 @@ impl Store {
         Ok(Self { file: Some((path, number)), ..Self::prepare(db)? })
     }
 
-    /// Whether its file is still the one that it has. Where none is any more, it is written again: what is known is
-    /// still here. The process is to begin anew with what is there then.
-    pub fn has_its_file(&self) -> Result<bool, StoreFault> {
-        let Some((path, number)) = &self.file else { return Ok(true) };
-        match std::fs::metadata(path) {
-            Ok(facts) => Ok(facts.ino() == *number),
-            Err(fault) if fault.kind() == io::ErrorKind::NotFound => {
-                let fresh = path.with_extension("new");
-                // Of an earlier attempt.
-                drop(std::fs::remove_file(&fresh));
-                let private =
-                    File::options().write(true).create_new(true).mode(0o600).open(&fresh)?;
-                self.db.execute("VACUUM INTO ?1", [fresh.to_string_lossy()])?;
-                private.sync_all()?;
-                // Those of the old one are not the new one's.
-                for companion in ["-wal", "-shm"] {
-                    drop(std::fs::remove_file(format!("{}{companion}", path.display())));
-                }
-                std::fs::rename(fresh, path)?;
-                Ok(false)
-            }
-            Err(fault) => Err(fault.into()),
+    /// Whether its file is still the one that it has.
+    pub fn has_its_file(&self) -> bool {
+        self.file.as_ref().is_none_or(|(path, number)| {
+            std::fs::metadata(path).is_ok_and(|facts| facts.ino() == *number)
+        })
+    }
+
+    /// Writes its file again where none is any more: what is known is still here.
+    pub fn write_again(&self) -> Result<(), StoreFault> {
+        let Some((path, _)) = self.file.as_ref().filter(|(path, _)| !path.exists()) else {
+            return Ok(());
+        };
+        let fresh = path.with_extension("new");
+        // Of an earlier attempt.
+        drop(std::fs::remove_file(&fresh));
+        let private = File::options().write(true).create_new(true).mode(0o600).open(&fresh)?;
+        self.db.execute("VACUUM INTO ?1", [fresh.to_string_lossy()])?;
+        private.sync_all()?;
+        // Those of the old one are not the new one's.
+        for companion in ["-wal", "-shm"] {
+            drop(std::fs::remove_file(format!("{}{companion}", path.display())));
         }
+        Ok(std::fs::rename(fresh, path)?)
     }
 
     /// Takes no change, as a disk without room, or takes them again.
@@ -321,10 +325,11 @@ impl Change<'_> {
         let known = self.look().meta("bot")?;
         if known.is_some_and(|known| known != bot.to_string()) {
             self.db.execute_batch(&format!(
-                "DELETE FROM updates; DELETE FROM cards; DELETE FROM buttons; DELETE FROM said;
+                "DELETE FROM updates; DELETE FROM cards; DELETE FROM said;
                  DELETE FROM outbox WHERE {BOUND_TO_MESSAGES};
                  DELETE FROM meta WHERE key = 'offset' OR key GLOB 'preview-*'
-                     OR key GLOB 'began-*' OR key GLOB 'answered-*';"
+                     OR key GLOB 'began-*' OR key GLOB 'answered-*' OR key GLOB 'meant-*'
+                     OR key GLOB 'heard-*';"
             ))?;
         }
         self.set_meta("bot", &bot.to_string())

@@ -151,7 +151,7 @@ fn the_topic_of_an_archived_session_is_closed() -> Outcome {
 fn a_group_with_another_number_is_the_same_group() -> Outcome {
     const BEFORE: i64 = -55;
     for told in ["by a message", "by a refusal"] {
-        let bot = BotHouse::with(&format!("allowed_chats = [{BEFORE}]"))?;
+        let mut bot = BotHouse::with(&format!("allowed_chats = [{BEFORE}]"))?;
         bot.api.say(ME, BEFORE, "/new blue");
         bot.api.await_words(BEFORE, "Session blue created.").ok_or("not made")?;
         bot.api.say(ME, BEFORE, "approve go on? ;; say gone on.");
@@ -163,12 +163,19 @@ fn a_group_with_another_number_is_the_same_group() -> Outcome {
             bot.api.until_seen(|seen| seen.iter().any(|it| it.status == 400));
             bot.ask("/help", "/pauseall")?;
         } else {
+            // What was said before it is for the same session.
+            bot.kill();
+            bot.api.say(ME, BEFORE, "say said before.");
             bot.api.tell_of_supergroup(BEFORE, GROUP);
+            bot.start()?;
         }
         hear(&bot, None, "Put -1001 into `allowed_chats`")?;
         let card = hear(&bot, None, "blue asks for approval")?;
         bot.api.press_data(ME, GROUP, card.id, &card.buttons[0].1);
         hear(&bot, None, "gone on.")?;
+        if told == "by a message" {
+            hear(&bot, None, "said before.")?;
+        }
         bot.api.say(ME, GROUP, "say and on.");
         hear(&bot, None, "and on.")?;
         // Another group is none of it.
@@ -177,6 +184,8 @@ fn a_group_with_another_number_is_the_same_group() -> Outcome {
         bot.api.say(ME, GROUP, "/status");
         hear(&bot, None, " \u{b7} rehearsal")?;
         assert!(bot.api.messages().iter().all(|it| it.chat != -1077 && it.chat != -77), "{told}");
+        let log = std::fs::read_to_string(bot.log())?;
+        assert_eq!(log.matches("beginning anew").count(), 1, "{log}");
     }
     Ok(())
 }

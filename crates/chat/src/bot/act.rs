@@ -240,7 +240,9 @@ impl Bot {
             (Topic::Own, Some(thread)) if own != Some(thread) => words::switched_outside(&session),
             (Topic::Own | Topic::None, _) => words::switched(&session),
         };
-        let say = Say::text(asked.place, Lane::Reply, text);
+        // Before what it asks.
+        let lane = if session.asks.is_empty() { Lane::Reply } else { Lane::Approval };
+        let say = Say::text(asked.place, lane, text);
         self.answer(asked, &[say], |change| {
             change.set_current(chat, Some(&session.id))?;
             change.follow(&follow)?;

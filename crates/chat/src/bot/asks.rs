@@ -191,7 +191,7 @@ fn add(
         Say::text(place, Lane::Approval, text).by(&session.id).put(change, user, now)?;
     }
     let what = What::Card { text: last.and(shown.how), keys, card: Some(name) };
-    Say::new(place, Lane::Approval, what).put(change, user, now)
+    Say::new(place, Lane::Approval, what).by(&session.id).put(change, user, now)
 }
 
 /// What a session asks is shown once more in this chat, for whom it is now: it may be far up, and another user's.
@@ -201,12 +201,16 @@ pub(super) fn show_again(
     now: i64,
 ) -> Result<(), StoreFault> {
     for card in change.look().open_cards(&session.id)? {
-        // One without a message is on its way.
-        if let Some(message) = card.message.filter(|_| card.chat == chat) {
-            let card = Card { fate: Some(words::SHOWN_AGAIN.to_owned()), ..card };
-            change.set_aside(&card.name, message, words::SHOWN_AGAIN)?;
-            settle(change, &card, message)?;
+        if card.chat != chat {
+            continue;
         }
+        let Some(message) = card.message else {
+            change.drop_card(&card.name)?;
+            continue;
+        };
+        let card = Card { fate: Some(words::SHOWN_AGAIN.to_owned()), ..card };
+        change.set_aside(&card.name, message, words::SHOWN_AGAIN)?;
+        settle(change, &card, (message, Lane::Approval))?;
     }
     show_asks_in(change, session, now)
 }
@@ -215,18 +219,26 @@ pub(super) fn show_again(
 pub(crate) fn close(change: &Change<'_>, card: &Card) -> Result<(), StoreFault> {
     change.close_card(&card.name)?;
     change.unsend_card(&card.name)?;
-    match card.message {
-        Some(message) => settle(change, card, message),
-        // It is on its way: the sender finds it closed when the network has taken it.
-        None => Ok(()),
+    // One without a message is on its way: the sender finds it closed when the network has taken it.
+    let shown = change.look().earlier(&card.name)?.into_iter().chain([card.clone()]);
+    for one in shown {
+        if let Some(message) = one.message {
+            let one = Card { fate: card.fate.clone(), ..one };
+            settle(change, &one, (message, Lane::Reply))?;
+        }
     }
+    Ok(())
 }
 
 /// A message that shows a card tells what happened, and loses its buttons.
-fn settle(change: &Change<'_>, card: &Card, message: i64) -> Result<(), StoreFault> {
+fn settle(
+    change: &Change<'_>,
+    card: &Card,
+    (message, lane): (i64, Lane),
+) -> Result<(), StoreFault> {
     let text = words::settled(&card.shown, card.fate.as_deref());
     let edit = Sent::Edit { message, text };
-    change.push((card.chat, card.thread), Lane::Reply, &edit, None).map(drop)
+    change.push((card.chat, card.thread), lane, &edit, None).map(drop)
 }
 
 /// A press tells which message shows a card. The network may have it though its answer was lost: then nothing
@@ -239,7 +251,7 @@ pub(super) fn note_where(change: &Change<'_>, pressed: &Pressed) -> Result<(), S
     };
     match card.state {
         CardState::Open => change.set_message(&card.name, pressed.message),
-        CardState::Closed => settle(change, &card, pressed.message),
+        CardState::Closed => settle(change, &card, (pressed.message, Lane::Reply)),
     }
 }
 

@@ -13,7 +13,7 @@ impl Bot {
     pub fn settle_meaning(&self, id: i64) -> Result<(), StoreFault> {
         let update = self.store().look().update(id)?;
         let value: Value = update.map(|it| it.body).as_deref().map_or(Value::Null, read);
-        let Ok(Admitted::Said(said)) = self.policy().admit(&value) else { return Ok(()) };
+        let Ok(Admitted::Said(said)) = self.admit(&value)? else { return Ok(()) };
         let meant = self.meant(&self.asked(&said))?.unwrap_or_default();
         self.change(|change| change.mean(id, &meant))
     }

@@ -110,6 +110,7 @@ fn why(stale: Stale) -> &'static str {
     match stale {
         Stale::Unknown => "This button is not known any more.",
         Stale::Used => "This was answered already.",
+        Stale::ShownAgain => "This is shown again below.",
         Stale::Expired => "This button is too old.",
         Stale::NotYours => "This button is for another user.",
     }

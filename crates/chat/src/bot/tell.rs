@@ -89,8 +89,7 @@ impl Bot {
 
     /// Begins as the bot that it is.
     pub fn begin(&self) -> Result<(), StoreFault> {
-        self.change(|change| change.begin_as(self.me.number))?;
-        self.forget_strangers()
+        self.change(|change| change.begin_as(self.me.number))
     }
 
     /// Forgets the chats that are not let in any more: nothing of what was for them comes when they are again.

@@ -132,6 +132,8 @@ impl Bot {
             };
             self.sketch(&shown, stretch, &follows, read);
         }
+        // Once for all of them: the first would be shown alone.
+        (self.ring)();
         Ok(())
     }
 
@@ -179,9 +181,6 @@ impl Bot {
             }
         }
         work.read = Some(read);
-        drop(drafts);
-        drop(at_work);
-        (self.ring)();
     }
 }
 

@@ -30,32 +30,38 @@ pub(super) struct Pictures {
 }
 
 impl Pictures {
-    /// Shows one; `None` if there was nothing to ask for.
+    /// Shows one.
     pub(super) fn show(
         &mut self,
         (bot, channel): (&Bot, &dyn Channel),
         (chat, draft): (i64, &Draft),
         now: u64,
-    ) -> Result<Option<Answer>, StoreFault> {
-        let name = (chat, draft.session.clone());
-        // Groups have negative numbers, and no drafts.
-        let fades = chat > 0 && !self.draftless && !self.chats.contains(&chat);
-        let is_seen = |(text, at): &(String, u64)| {
-            *text == draft.text.text && !(fades && now.saturating_sub(*at) >= FADES_MS)
-        };
-        if self.last.get(&name).is_some_and(is_seen) {
-            return Ok(None);
-        }
+    ) -> Result<Answer, StoreFault> {
         let place = Place { chat, thread: draft.thread };
-        let answer = if fades {
+        let answer = if self.fades(chat) {
             self.draft(channel, place, draft)
         } else {
             preview((bot, channel), place, draft)?
         };
         if answer.is_ok() {
+            let name = (chat, draft.session.clone());
             self.last.insert(name, (draft.text.text.clone(), now));
         }
-        Ok(Some(answer))
+        Ok(answer)
+    }
+
+    /// Whether it is to be seen already.
+    pub(super) fn is_seen(&self, chat: i64, draft: &Draft, now: u64) -> bool {
+        let last = self.last.get(&(chat, draft.session.clone()));
+        last.is_some_and(|(text, at)| {
+            let is_gone = self.fades(chat) && now.saturating_sub(*at) >= FADES_MS;
+            *text == draft.text.text && !is_gone
+        })
+    }
+
+    /// Whether it is shown as what goes by itself. Groups have negative numbers, and no drafts.
+    fn fades(&self, chat: i64) -> bool {
+        chat > 0 && !self.draftless && !self.chats.contains(&chat)
     }
 
     /// Shows it as a draft, and learns who knows none.
@@ -107,7 +113,10 @@ fn preview(
         bot.store().change(|change| change.set_meta(&name, ""))?;
         let answer = channel.preview(place, &draft.text);
         if let Ok(message) = answer {
-            bot.store().change(|change| change.set_meta(&name, &message.to_string()))?;
+            bot.store().change(|change| {
+                change.note_said(place.chat, message, &draft.session)?;
+                change.set_meta(&name, &message.to_string())
+            })?;
         }
         return Ok(answer.map(Some));
     };

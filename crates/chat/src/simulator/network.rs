@@ -83,6 +83,14 @@ impl Network {
         all.into_iter().nth(at)
     }
 
+    /// Every button in a chat with these words on it, the oldest first: message and data.
+    pub(super) fn buttons(&self, chat: i64, label: &str) -> Vec<(i64, String)> {
+        let state = self.state.lock().unwrap();
+        let own =
+            state.labels.iter().filter(|(c, _, known, _)| (*c, known.as_str()) == (chat, label));
+        own.map(|(_, message, _, data)| (*message, data.clone())).collect()
+    }
+
     /// The last button in a chat with these words on it.
     pub(super) fn button(&self, chat: i64, label: &str) -> Option<(i64, String)> {
         let state = self.state.lock().unwrap();

@@ -309,14 +309,21 @@ fn what_is_asked_is_shown_again_to_whom_switches_there() {
     assert_ne!(first, again);
     let old = world.network.card_text(ME, first);
     assert!(old.contains("Shown again below") && !old.contains("Reply to"), "{old}");
+    // A press on it counts for nothing, and leaves the new one as it is.
+    let (_, pressed) = world.network.buttons(ME, "Deny").into_iter().next().unwrap();
+    world.press_data(ME, first, &pressed);
+    world.deliver();
+    assert_eq!(world.house.answered(), 0);
     // A reply to the first is still an answer to the question that it shows.
     world.reply((ME, ME), first, "rather not");
     world.deliver();
     world.news();
     world.send(100);
     assert_eq!((world.house.answered(), world.house.sent().len()), (1, 0));
-    let card = world.network.card_text(ME, again);
-    assert!(card.contains("Denied") && !card.contains("Reply to"), "{card}");
+    for message in [first, again] {
+        let card = world.network.card_text(ME, message);
+        assert!(card.contains("Denied") && !card.contains("Reply to"), "{card}");
+    }
 }
 
 /// What an agent says before it asks comes before its question.
@@ -442,4 +449,27 @@ fn a_reply_is_for_whom_it_answers() {
     assert_eq!(world.house.told_last(), Some(0));
     hear(&mut world, "and you?");
     assert_eq!(world.house.told_last(), Some(1));
+}
+
+/// One that is in the middle of something long is seen already, and keeps no other one from being seen.
+#[test]
+fn a_long_tool_of_one_session_hides_no_other() {
+    let mut world = calm();
+    hear(&mut world, "/switch s1");
+    pass(10_000);
+    world.house.work(0);
+    world.house.speak(1);
+    world.news();
+    world.alive(|world, bot| {
+        let mut sender = Sender::new(bot, &*world.network, now, super::ticks).unwrap();
+        for _ in 0..20 {
+            world.house.speak(1);
+            bot.look_on(crate::bot::Which::All).unwrap();
+            sender.step().unwrap();
+            pass(1600);
+        }
+    });
+    let drafts = world.network.take_drafts();
+    let of_current = drafts.iter().filter(|(_, text)| text.contains("and then")).count();
+    assert!(of_current > 10, "{drafts:?}");
 }

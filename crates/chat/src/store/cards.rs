@@ -1,6 +1,7 @@
 //! Cards: what an agent asks, as a chat shows it, and what became of it.
 
 use super::{Change, Look, StoreFault};
+use crate::button::SHOWN_AGAIN;
 use crate::text::Text;
 use rusqlite::params;
 
@@ -67,6 +68,11 @@ impl Look<'_> {
     pub fn card_at(&self, chat: i64, message: i64) -> Result<Option<Card>, StoreFault> {
         let cards = self.cards_where("message = ?1", &message.to_string())?;
         Ok(cards.into_iter().find(|card| card.chat == chat))
+    }
+
+    /// The earlier messages of a card that was shown again.
+    pub fn earlier(&self, card: &str) -> Result<Vec<Card>, StoreFault> {
+        self.cards_where("substr(card, 1, length(?1) + 1) = ?1 || '/'", card)
     }
 
     /// The card of an agent's question that this button stands on.
@@ -151,10 +157,19 @@ impl Change<'_> {
     /// What an open card asks is shown once more, at another message: this one keeps what it has, under a name of
     /// its own, and its buttons count for nothing.
     pub fn set_aside(&self, card: &str, message: i64, fate: &str) -> Result<(), StoreFault> {
-        self.void_buttons(card)?;
+        let buttons = "UPDATE buttons SET card = card || '/' || ?2, used_by = ?3 WHERE card = ?1";
+        self.db.prepare_cached(buttons)?.execute(params![card, message, SHOWN_AGAIN])?;
         let sql = "UPDATE OR REPLACE cards SET card = card || '/' || ?2, state = 'closed', fate = ?3 \
                    WHERE card = ?1";
         self.db.prepare_cached(sql)?.execute(params![card, message, fate])?;
+        Ok(())
+    }
+
+    /// A card that was not sent yet is made anew.
+    pub fn drop_card(&self, card: &str) -> Result<(), StoreFault> {
+        self.unsend_card(card)?;
+        self.void_buttons(card)?;
+        self.db.prepare_cached("DELETE FROM cards WHERE card = ?1")?.execute([card])?;
         Ok(())
     }
 

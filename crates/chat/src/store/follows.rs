@@ -172,13 +172,15 @@ impl Change<'_> {
     pub fn move_chat(&self, from: i64, to: i64) -> Result<(), StoreFault> {
         self.set_meta(&format!("{MOVED}{from}"), &to.to_string())?;
         for gone in [
-            "buttons WHERE json_extract(bound, '$.chat') = ?1",
             "cards WHERE chat = ?1",
             "said WHERE chat = ?1",
             &format!("outbox WHERE chat = ?1 AND {BOUND_TO_MESSAGES}"),
         ] {
             self.db.prepare_cached(&format!("DELETE FROM {gone}"))?.execute([from])?;
         }
+        let bound = "UPDATE buttons SET bound = json_set(bound, '$.chat', ?2) \
+                     WHERE json_extract(bound, '$.chat') = ?1";
+        self.db.prepare_cached(bound)?.execute([from, to])?;
         for table in ["follows", "plans", "chats", "outbox"] {
             let sql = format!("UPDATE OR REPLACE {table} SET chat = ?2 WHERE chat = ?1");
             self.db.prepare_cached(&sql)?.execute([from, to])?;
