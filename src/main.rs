@@ -211,12 +211,14 @@ const CHAT_PAUSE: Duration = Duration::from_secs(30);
 
 /// The bot as a new process in the place of this one.
 fn chat_anew() -> ExitCode {
-    let mut arguments = std::env::args_os();
-    let mut anew = Command::new("/proc/self/exe");
-    anew.arg0(arguments.next().unwrap_or_else(|| "glis".into())).env(glis_chat::ANEW, "1");
-    let fault = anew.args(arguments).exec();
-    tell(&format!("error: glis chat does not begin anew: {fault}"));
-    ExitCode::FAILURE
+    loop {
+        let mut arguments = std::env::args_os();
+        let mut anew = Command::new("/proc/self/exe");
+        anew.arg0(arguments.next().unwrap_or_else(|| "glis".into())).env(glis_chat::ANEW, "1");
+        let fault = anew.args(arguments).exec();
+        tell(&format!("error: glis chat does not begin anew: {fault}"));
+        std::thread::sleep(CHAT_PAUSE);
+    }
 }
 
 /// This very build. Only here is it known: a later build of the same sources compiles nothing else

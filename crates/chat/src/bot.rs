@@ -96,7 +96,7 @@ pub struct Bot {
     watch: Watch,
     on_the_way: OnTheWay,
     /// Groups that have other numbers since they were let in.
-    moves: Vec<(i64, i64)>,
+    moves: Mutex<Vec<(i64, i64)>>,
     /// It is to begin anew.
     wants_anew: AtomicBool,
     /// Whether nothing is sent any more. Held while something is being sent.
@@ -130,7 +130,7 @@ impl Bot {
     /// A bot of these parts.
     pub fn new(setup: Setup) -> Result<Self, StoreFault> {
         Ok(Self {
-            moves: setup.store.look().moves()?,
+            moves: Mutex::new(setup.store.look().moves()?),
             wants_anew: AtomicBool::new(false),
             store: Mutex::new(setup.store),
             desk: setup.desk,
@@ -198,6 +198,7 @@ impl Bot {
     /// Sends nothing any more, since the process is about to go; or does again.
     pub(crate) fn fall_silent(&self, is_silent: bool) {
         *self.is_silent.lock().unwrap_or_else(PoisonError::into_inner) = is_silent;
+        (self.ring)();
     }
 
     /// A card is being sent to this chat, until what is returned goes.
@@ -211,7 +212,12 @@ impl Bot {
     }
 
     fn moved(&self, policy: Arc<Policy>) -> Arc<Policy> {
-        if self.moves.is_empty() { policy } else { Arc::new(policy.moved(&self.moves)) }
+        let moves = self.moves();
+        if moves.is_empty() { policy } else { Arc::new(policy.moved(&moves)) }
+    }
+
+    fn moves(&self) -> Vec<(i64, i64)> {
+        self.moves.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Lets an update in, or not; a fault as long as that is not sure. A group has its present number.
@@ -222,8 +228,9 @@ impl Bot {
         if admitted.is_err() && was {
             return Err(StoreFault::Unsettled);
         }
+        let moves = self.moves();
         let here = |place: Place| {
-            let moved = self.moves.iter().find(|(from, _)| *from == place.chat);
+            let moved = moves.iter().find(|(from, _)| *from == place.chat);
             Place { chat: moved.map_or(place.chat, |(_, to)| *to), ..place }
         };
         Ok(admitted.map(|admitted| match admitted {
@@ -237,14 +244,15 @@ impl Bot {
         let place = Place { chat: to, thread: None };
         let say = Say::text(place, Lane::Approval, words::moved(to));
         let now = self.now();
-        let is_new = self.store().change(|change| {
+        let (is_new, moves) = self.store().change(|change| {
             let is_new = !change.look().moves()?.contains(&(from, to));
             change.move_chat(from, to)?;
             if is_new {
                 say.put(change, 0, now)?;
             }
-            Ok(is_new)
+            Ok((is_new, change.look().moves()?))
         })?;
+        *self.moves.lock().unwrap_or_else(PoisonError::into_inner) = moves;
         if is_new {
             self.wants_anew.store(true, Ordering::Release);
         }

@@ -96,6 +96,10 @@ impl<'b> Listener<'b> {
         heard: &Mutex<Vec<i64>>,
         bell: &Bell,
     ) -> Result<Option<Ended>, StoreFault> {
+        if self.settings.has_other_lists() {
+            self.bot.forget_strangers()?;
+            self.settings.heed_lists();
+        }
         self.turns.hand_out()?;
         let offset = self.bot.offset()?;
         let asked = time::passed();
@@ -109,23 +113,21 @@ impl<'b> Listener<'b> {
             // What was held back may go now.
             bell.ring();
         }
-        if self.settings.has_other_lists() {
-            self.bot.forget_strangers()?;
-        }
         match answer {
             Ok(updates) => {
                 self.take_in(&updates)?;
+                if !updates.is_empty() {
+                    let mut heard = heard.lock().unwrap_or_else(PoisonError::into_inner);
+                    heard.extend(chats_of(&updates));
+                    drop(heard);
+                    bell.ring();
+                }
                 if let Some(ended) = self.begin_anew()? {
                     return Ok(Some(ended));
                 }
                 self.turns.hand_out()?;
                 if updates.is_empty() {
                     time::sleep(HASTE.saturating_sub(time::passed().saturating_sub(asked)));
-                } else {
-                    let mut heard = heard.lock().unwrap_or_else(PoisonError::into_inner);
-                    heard.extend(chats_of(&updates));
-                    drop(heard);
-                    bell.ring();
                 }
             }
             Err(fault) => {

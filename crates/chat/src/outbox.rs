@@ -173,7 +173,14 @@ impl Outbox {
 
     /// Something was said in this chat: it is open again.
     pub fn heard_from(&mut self, chat: i64) {
-        self.queue(chat).blocked = false;
+        if let Some(queue) = self.chats.get_mut(&chat) {
+            queue.blocked = false;
+        }
+    }
+
+    /// Nothing of what waits for this chat is for it any more.
+    pub fn leave(&mut self, chat: i64) {
+        self.chats.remove(&chat);
     }
 
     /// Nothing goes to this chat until it is open again.
@@ -249,7 +256,8 @@ impl Outbox {
                 if taken > doubted {
                     return self.wear(sent);
                 }
-                queue.steps_back = true;
+                // What another one steps back for does not.
+                queue.steps_back = queue.items.keys().next() == Some(&(first.lane, first.id));
                 Settled::Waiting
             }
             Outcome::TopicGone => match first.thread {

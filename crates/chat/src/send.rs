@@ -198,7 +198,9 @@ impl<'b> Sender<'b> {
     /// A group has another number: what waits here waits there from now on.
     fn leave(&mut self, chat: i64, to: i64) -> Result<(), StoreFault> {
         self.bot.move_chat(chat, to)?;
-        self.outbox.shut(chat);
+        self.outbox.leave(chat);
+        // All of it has another address.
+        self.next = 0;
         Ok(())
     }
 

@@ -65,8 +65,11 @@ impl Settings {
     /// Who is let in now, and was a moment ago.
     pub(crate) fn lists(&self) -> Lists {
         let held = self.look();
-        let before = held.before.as_ref().map(|(policy, _)| Arc::clone(policy));
-        Lists { now: Arc::clone(&held.policy), before }
+        let before = held.before.as_ref().filter(|_| !held.have_stayed());
+        Lists {
+            now: Arc::clone(&held.policy),
+            before: before.map(|(policy, _)| Arc::clone(policy)),
+        }
     }
 
     /// What is wrong, while the bot goes on.
@@ -76,15 +79,17 @@ impl Settings {
         held.fault.clone().map(|fault| format!("{fault}; what it said before counts")).or(nobody)
     }
 
-    /// Whether the lists have changed and stayed so since, told once.
+    /// Whether the lists have changed and stayed so since, until that is heeded.
     pub(crate) fn has_other_lists(&self) -> bool {
-        let now = time::passed();
+        self.look().have_stayed()
+    }
+
+    /// Lists that have changed and stayed were heeded.
+    pub(crate) fn heed_lists(&self) {
         let mut held = self.look();
-        let stayed = held.before.as_ref().is_some_and(|(_, at)| now.saturating_sub(*at) >= STAYS);
-        if stayed {
+        if held.have_stayed() {
             held.before = None;
         }
-        stayed
     }
 
     /// Whether something else is said than the bot was begun with, and it can begin with that.
@@ -136,6 +141,14 @@ impl Settings {
             Err(fault) => held.fault = Some(fault.to_string()),
         }
         held
+    }
+}
+
+impl Held {
+    /// Whether the lists have changed, and then stayed for long enough.
+    fn have_stayed(&self) -> bool {
+        let age = |at: Duration| time::passed().saturating_sub(at);
+        self.before.as_ref().is_some_and(|(_, at)| age(*at) >= STAYS)
     }
 }
 

@@ -13,6 +13,7 @@ pub use cards::{Card, CardState};
 pub use follows::{Follow, Mark};
 pub use plans::PlanFollow;
 pub use updates::Update;
+pub(crate) use updates::{answered_by, heard_in};
 
 use crate::button::{Bound, Button};
 use crate::outbox::{Item, Lane, What, Worn};
@@ -327,6 +328,7 @@ impl Change<'_> {
             self.db.execute_batch(&format!(
                 "DELETE FROM updates; DELETE FROM cards; DELETE FROM said;
                  DELETE FROM outbox WHERE {BOUND_TO_MESSAGES};
+                 DELETE FROM buttons WHERE json_extract(bound, '$.act.run_late') IS NOT NULL;
                  DELETE FROM meta WHERE key = 'offset' OR key GLOB 'preview-*'
                      OR key GLOB 'began-*' OR key GLOB 'answered-*' OR key GLOB 'meant-*'
                      OR key GLOB 'heard-*';"

@@ -1,5 +1,6 @@
 //! What is typed, carried out.
 
+use super::asks::show_again;
 use super::say::{Say, What};
 use super::tell::mark_of;
 use super::{Asked, Bot, Topic};
@@ -243,15 +244,18 @@ impl Bot {
         // Before what it asks.
         let lane = if session.asks.is_empty() { Lane::Reply } else { Lane::Approval };
         let say = Say::text(asked.place, lane, text);
-        self.answer(asked, &[say], |change| {
+        let now = self.now();
+        self.change(|change| {
             change.set_current(chat, Some(&session.id))?;
             change.follow(&follow)?;
             match (asked.topic, own) {
-                (Topic::Own, None) => ask_for_topic(change, chat, &session),
-                (Topic::Own, Some(_)) | (Topic::None, _) => Ok(()),
+                (Topic::Own, None) => ask_for_topic(change, chat, &session)?,
+                (Topic::Own, Some(_)) | (Topic::None, _) => {}
             }
-        })?;
-        self.show_asks_again(&session, chat)
+            say.put(change, asked.user, now)?;
+            show_again(change, (&session, chat), now)?;
+            change.done(asked.update)
+        })
     }
 
     /// What a chat was told of a session; where it does not hear of it yet, all that was said so far. That is

@@ -6,7 +6,7 @@ use crate::button::Act;
 use crate::desk::Caller;
 use crate::outbox::{Lane, POST_UNITS_MAX, What as Sent};
 use crate::policy::{Place, Pressed};
-use crate::store::{Card, CardState, Change, Follow, StoreFault};
+use crate::store::{Card, CardState, Change, Follow, StoreFault, answered_by};
 use crate::text::{clean, in_parts};
 use crate::words;
 use glis_client::Fault;
@@ -22,16 +22,6 @@ impl Bot {
     pub(super) fn show_asks(&self, session: &SessionView) -> Result<(), StoreFault> {
         let now = self.now();
         self.change(|change| show_asks_in(change, session, now))
-    }
-
-    /// Shows everything that a session asks, in this chat also what a card shows already.
-    pub(super) fn show_asks_again(
-        &self,
-        session: &SessionView,
-        chat: i64,
-    ) -> Result<(), StoreFault> {
-        let now = self.now();
-        self.change(|change| show_again(change, (session, chat), now))
     }
 
     /// Answers a question, if it is still this very one that is asked.
@@ -134,11 +124,6 @@ pub(super) fn note_answer(
         }
     }
     Ok(())
-}
-
-/// Where it is kept that an update has answered a question.
-fn answered_by(update: i64) -> String {
-    format!("answered-{update}")
 }
 
 /// Adds the card of a question to a chat that has none of it.

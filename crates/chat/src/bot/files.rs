@@ -7,7 +7,7 @@ use crate::channel::ChannelFault;
 use crate::inbox::name_of;
 use crate::outbox::Lane;
 use crate::policy::{Attached, Said};
-use crate::store::StoreFault;
+use crate::store::{StoreFault, heard_in};
 use crate::text::Text;
 use crate::voice::Unheard;
 use crate::words;
@@ -165,9 +165,4 @@ impl Bot {
         let keys = vec![vec![("Try again".to_owned(), again), ("Leave it".to_owned(), Act::Leave)]];
         self.answer(asked, &[Say::card(asked.place, Lane::Reply, text, keys)], |_| Ok(()))
     }
-}
-
-/// Where the words of a recording are kept until they are sent.
-fn heard_in(update: i64) -> String {
-    format!("heard-{update}")
 }

@@ -89,13 +89,19 @@ impl Bot {
 
     /// Begins as the bot that it is.
     pub fn begin(&self) -> Result<(), StoreFault> {
-        self.change(|change| change.begin_as(self.me.number))
+        self.change(|change| {
+            change.begin_as(self.me.number)?;
+            // What was written while a group moved, by threads that did not know of it.
+            let moves = change.look().moves()?;
+            moves.into_iter().try_for_each(|(from, to)| change.move_chat(from, to))
+        })
     }
 
     /// Forgets the chats that are not let in any more: nothing of what was for them comes when they are again.
     pub fn forget_strangers(&self) -> Result<(), StoreFault> {
         let policy = self.policy();
         self.change(|change| {
+            let policy = policy.moved(&change.look().moves()?);
             let chats = change.look().chats()?.into_iter();
             let mut strange = chats.filter(|chat| !policy.speaks_in(*chat));
             strange.try_for_each(|chat| change.forget_chat(chat))
@@ -140,7 +146,7 @@ impl Bot {
         let Some(kind) = Kind::of(name).filter(|_| !follows.is_empty()) else {
             return Ok(self.note_position(&position)?);
         };
-        self.tell(kind, session, event, &follows, &position)
+        self.tell(kind, session, event, &position)
     }
 
     /// What concerns no chat is noted now and then, and with what concerns one: read again, it says nothing
@@ -157,7 +163,6 @@ impl Bot {
         kind: Kind,
         session: &str,
         event: &Value,
-        follows: &[Follow],
         position: &Position,
     ) -> Result<(), Untold> {
         let now = self.now();
@@ -177,6 +182,8 @@ impl Bot {
             self.ends_work(session);
         }
         self.change(|change| {
+            // Read here: a group may have moved while the agent's words were read.
+            let follows = &change.look().follows_of(session)?;
             if kind.ends_turn() {
                 for follow in follows {
                     tell_words(change, follow, (kind, &entries), now)?;

@@ -218,6 +218,32 @@ fn one_that_the_server_fails_at_is_told_from_a_server_that_fails() {
     assert_eq!(sent, [3, 4, 1, 2]);
 }
 
+/// After an outage that all have met, one that fails still keeps no other from being sent.
+#[test]
+fn one_that_fails_after_an_outage_holds_up_no_other() {
+    let mut outbox = Outbox::new();
+    outbox.push(card(1, 7));
+    outbox.push(post(2, 7, Lane::Final));
+    outbox.push(post(3, 7, Lane::Reply));
+    let (mut now, mut sent) = (0, Vec::new());
+    while now < 4 * 3_600_000 && outbox.waiting() > 0 {
+        match outbox.next(now) {
+            Next::Send(items) => {
+                let fails = now < 3_600_000 || (items[0].id == 2 && items[0].worn != Worn::Note);
+                let outcome = if fails { Outcome::ServerFault } else { Outcome::Sent(Some(1)) };
+                if !fails {
+                    sent.extend(items.iter().map(|item| item.id));
+                }
+                outbox.report(&items, now, &outcome);
+            }
+            Next::Wait(until) => now = until,
+            Next::Show(..) | Next::Idle => break,
+        }
+    }
+    assert_eq!(sent.first(), Some(&1), "{sent:?}");
+    assert!(sent.contains(&3), "{sent:?}");
+}
+
 /// In one message nobody could tell whose words they are.
 #[test]
 fn words_of_two_sessions_are_not_one_message() {

@@ -157,7 +157,9 @@ impl Change<'_> {
     /// What an open card asks is shown once more, at another message: this one keeps what it has, under a name of
     /// its own, and its buttons count for nothing.
     pub fn set_aside(&self, card: &str, message: i64, fate: &str) -> Result<(), StoreFault> {
-        let buttons = "UPDATE buttons SET card = card || '/' || ?2, used_by = ?3 WHERE card = ?1";
+        // A press that is being dealt with counts.
+        let buttons = "UPDATE buttons SET card = card || '/' || ?2, used_by = CASE WHEN used_by IN \
+                       (SELECT id FROM updates WHERE done = 0) THEN used_by ELSE ?3 END WHERE card = ?1";
         self.db.prepare_cached(buttons)?.execute(params![card, message, SHOWN_AGAIN])?;
         let sql = "UPDATE OR REPLACE cards SET card = card || '/' || ?2, state = 'closed', fate = ?3 \
                    WHERE card = ?1";

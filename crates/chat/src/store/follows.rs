@@ -182,8 +182,12 @@ impl Change<'_> {
                      WHERE json_extract(bound, '$.chat') = ?1";
         self.db.prepare_cached(bound)?.execute([from, to])?;
         for table in ["follows", "plans", "chats", "outbox"] {
-            let sql = format!("UPDATE OR REPLACE {table} SET chat = ?2 WHERE chat = ?1");
+            // What is known of it under its new number is the newer.
+            let sql = format!("UPDATE OR IGNORE {table} SET chat = ?2 WHERE chat = ?1");
             self.db.prepare_cached(&sql)?.execute([from, to])?;
+            self.db
+                .prepare_cached(&format!("DELETE FROM {table} WHERE chat = ?1"))?
+                .execute([from])?;
         }
         Ok(())
     }

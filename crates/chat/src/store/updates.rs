@@ -81,8 +81,8 @@ impl Change<'_> {
     /// An update is dealt with.
     pub fn done(&self, id: i64) -> Result<(), StoreFault> {
         self.db.prepare_cached("UPDATE updates SET done = 1 WHERE id = ?1")?.execute([id])?;
-        self.forget_meta(&meant_by(id))?;
-        self.forget_meta(&began_of(id))
+        let kept = [meant_by(id), began_of(id), answered_by(id), heard_in(id)];
+        kept.iter().try_for_each(|key| self.forget_meta(key))
     }
 
     /// What is done for an update begins behind this event of this log.
@@ -117,6 +117,16 @@ impl Change<'_> {
 /// Where it is kept what the log was before something was done for an update.
 fn began_of(update: i64) -> String {
     format!("began-{update}")
+}
+
+/// Where it is kept that an update has answered a question.
+pub(crate) fn answered_by(update: i64) -> String {
+    format!("answered-{update}")
+}
+
+/// Where the words of a recording are kept until they are sent.
+pub(crate) fn heard_in(update: i64) -> String {
+    format!("heard-{update}")
 }
 
 /// Where it is kept which session an update is for.
