@@ -16,6 +16,7 @@ mod say;
 mod tell;
 mod watch;
 
+pub(crate) use asks::settle;
 pub use say::{Say, What as SayWhat};
 pub use tell::{Untold, mark_of};
 pub use watch::Which;

@@ -93,6 +93,11 @@ pub enum Act {
     Leave,
 }
 
+/// The one button that resumes a session.
+pub fn resume_key(session: &str) -> Vec<Vec<(String, Act)>> {
+    vec![vec![("Resume".to_owned(), Act::Resume { session: session.to_owned() })]]
+}
+
 /// A button as it is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Button {

@@ -122,7 +122,10 @@ impl<'b> Listener<'b> {
                     drop(heard);
                     bell.ring();
                 }
-                if let Some(ended) = self.begin_anew()? {
+                // What has come may be about a group that has another number by now.
+                if self.bot.wants_anew()
+                    && let Some(ended) = self.begin_anew()?
+                {
                     return Ok(Some(ended));
                 }
                 self.turns.hand_out()?;

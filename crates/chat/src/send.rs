@@ -2,7 +2,7 @@
 
 mod pictures;
 
-use crate::bot::Bot;
+use crate::bot::{Bot, settle};
 use crate::channel::{Channel, ChannelFault};
 use crate::outbox::{Item, Lane, Next, Outbox, Outcome, Settled, What, together};
 use crate::policy::{Place, Policy};
@@ -281,9 +281,7 @@ impl Sent {
         let card = change.look().card(name)?;
         if let Some(card) = card.filter(|card| card.state == CardState::Closed) {
             // It was answered while it was on its way.
-            let text = words::settled(&card.shown, card.fate.as_deref());
-            let edit = What::Edit { message, text };
-            change.push((card.chat, card.thread), Lane::Reply, &edit, None)?;
+            settle(change, &card, (message, Lane::Reply))?;
         }
         Ok(())
     }
@@ -318,7 +316,7 @@ fn note_topic(
         | Outcome::Blocked => return Ok(()),
     };
     let word = What::Post { text, keys: Vec::new(), card: None };
-    change.push((chat, thread), Lane::Reply, &word, None).map(drop)
+    change.push((chat, thread), Lane::Reply, &word, None)
 }
 
 fn outcome(answer: &Result<Option<i64>, ChannelFault>) -> Outcome {

@@ -346,23 +346,28 @@ impl Change<'_> {
     /// Adds something to be sent; `expires` is a time of the wall clock.
     pub fn push(
         &self,
-        (chat, thread): (i64, Option<i64>),
+        to: (i64, Option<i64>),
         lane: Lane,
         what: &What,
         expires: Option<i64>,
-    ) -> Result<u64, StoreFault> {
-        let sql = "INSERT INTO outbox (chat, thread, lane, what, worn, expires) \
-                   VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
-        let (lane, what) = (serde_json::to_string(&lane)?, serde_json::to_string(what)?);
-        let worn = serde_json::to_string(&Worn::Not)?;
-        self.db.prepare_cached(sql)?.execute(params![chat, thread, lane, what, worn, expires])?;
-        Ok(self.db.last_insert_rowid().unsigned_abs())
+    ) -> Result<(), StoreFault> {
+        self.push_by(None, to, (lane, what), expires)
     }
 
-    /// What waits to be sent is what this session says.
-    pub fn set_speaker(&self, id: u64, session: &str) -> Result<(), StoreFault> {
-        let sql = "UPDATE outbox SET speaker = ?2 WHERE id = ?1";
-        self.db.prepare_cached(sql)?.execute(params![stored(id), session])?;
+    /// The same as what this session says.
+    pub fn push_by(
+        &self,
+        speaker: Option<&str>,
+        (chat, thread): (i64, Option<i64>),
+        (lane, what): (Lane, &What),
+        expires: Option<i64>,
+    ) -> Result<(), StoreFault> {
+        let sql = "INSERT INTO outbox (chat, thread, lane, what, worn, expires, speaker) \
+                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+        let (lane, what) = (serde_json::to_string(&lane)?, serde_json::to_string(what)?);
+        let worn = serde_json::to_string(&Worn::Not)?;
+        let values = params![chat, thread, lane, what, worn, expires, speaker];
+        self.db.prepare_cached(sql)?.execute(values)?;
         Ok(())
     }
 

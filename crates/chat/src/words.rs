@@ -295,9 +295,9 @@ pub fn archived(name: &str) -> Text {
 }
 
 /// What came long after it was typed.
-pub fn late(typed: &str, minutes: i64, session: Option<&str>) -> Text {
+pub fn late(typed: &str, minutes: i64) -> Text {
     let text = Text::plain(format!("This came {minutes} minutes late and was not carried out:\n"));
-    is_for(text.block(&short(typed, LOG_CHARS)), session)
+    text.block(&short(typed, LOG_CHARS))
 }
 
 /// The same with the session that it is for.

@@ -24,7 +24,7 @@ pub(crate) use said::{entry, hits};
 use crate::width::{shortened, width as width_of};
 use anstyle::{AnsiColor, Style};
 use companions::{companions, listed};
-use glis_client::labels::{Tone, ago, mark, state, tone, until};
+use glis_client::labels::{Tone, ago, mark, state, tone, unstarted, until};
 use glis_core::Status;
 use glis_core::plain::{in_sight, without_escapes};
 use glis_core::reason::SafeRule;
@@ -381,13 +381,6 @@ pub(crate) fn removed(s: &SessionView, place: &Path, stays: Option<&str>) -> Str
         s.name,
         place.display()
     )
-}
-
-/// Why a session does not run although a message has come for it, if a start of it has failed.
-pub(crate) fn unstarted(s: &SessionView) -> Option<&str> {
-    let rests = s.pid.is_none() && s.operation.is_none();
-    let failed = s.failure.as_deref().or((s.failed_starts > 0).then_some(s.verdict.as_str()));
-    failed.filter(|_| rests)
 }
 
 /// What `send` says: where the message is, and what it waits for.

@@ -123,6 +123,13 @@ pub fn step(event: &Value) -> Option<&'static str> {
     STEPS.iter().find(|(known, _)| *known == name).map(|(_, label)| *label)
 }
 
+/// Why a session does not run although a message has come for it, if a start of it has failed.
+pub fn unstarted(s: &SessionView) -> Option<&str> {
+    let rests = s.pid.is_none() && s.operation.is_none();
+    let failed = s.failure.as_deref().or((s.failed_starts > 0).then_some(s.verdict.as_str()));
+    failed.filter(|_| rests)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,14 +4,15 @@ use super::asks::show_again;
 use super::say::{Say, What};
 use super::tell::mark_of;
 use super::{Asked, Bot, Topic};
-use crate::button::Act;
+use crate::button::{Act, resume_key};
 use crate::command::{self, Command, Typed};
 use crate::outbox::{Lane, What as Sent};
 use crate::policy::{AttachedKind, Said};
 use crate::store::{Card, Change, Follow, Mark, StoreFault};
-use crate::text::clean;
+use crate::text::{Text, clean};
 use crate::words;
 use glis_client::Fault;
+use glis_client::labels::unstarted;
 use glis_core::pause::{PauseMode, PauseReason};
 use glis_core::spec::IdleLimit;
 use glis_core::{Refusal, Status};
@@ -275,7 +276,7 @@ impl Bot {
     }
 
     /// What a session is called in a chat that hears of it.
-    pub(super) fn name_in(&self, chat: i64, session: &str) -> Result<Option<String>, StoreFault> {
+    fn name_in(&self, chat: i64, session: &str) -> Result<Option<String>, StoreFault> {
         let follows = self.store().look().follows_of(session)?;
         Ok(follows.into_iter().find(|follow| follow.chat == chat).map(|follow| follow.name))
     }
@@ -379,13 +380,24 @@ impl Bot {
     pub(super) fn offer_late(&self, asked: &Asked, said: &Said) -> Result<(), StoreFault> {
         let minutes = (self.now() / 1000 - said.at).max(0) / 60;
         let session = self.meant(asked)?.filter(|_| is_for_session(said, self.name()));
+        let text = words::late(&words::what_was_said(said), minutes);
+        self.offer(asked, session, (text, "Do it now"))
+    }
+
+    /// What was not done is done by a button with these words, for the session that is meant now.
+    pub(super) fn offer(
+        &self,
+        asked: &Asked,
+        session: Option<String>,
+        (text, label): (Text, &str),
+    ) -> Result<(), StoreFault> {
         let name = match &session {
             Some(session) => self.name_in(asked.place.chat, session)?,
             None => None,
         };
-        let text = words::late(&words::what_was_said(said), minutes, name.as_deref());
-        let run = Act::RunLate { update: said.update, session };
-        let keys = vec![vec![("Do it now".to_owned(), run), ("Leave it".to_owned(), Act::Leave)]];
+        let text = words::is_for(text, name.as_deref());
+        let run = Act::RunLate { update: asked.update, session };
+        let keys = vec![vec![(label.to_owned(), run), ("Leave it".to_owned(), Act::Leave)]];
         self.answer(asked, &[Say::card(asked.place, Lane::Reply, text, keys)], |_| Ok(()))
     }
 }
@@ -405,7 +417,7 @@ fn ask_for_topic(change: &Change<'_>, chat: i64, session: &SessionView) -> Resul
         return Ok(());
     }
     let topic = Sent::Topic { session: session.id.clone(), name: session.name.clone() };
-    change.push((chat, None), Lane::Reply, &topic, None).map(drop)
+    change.push((chat, None), Lane::Reply, &topic, None)
 }
 
 /// This chat hears of a session, from behind what was told.
@@ -424,13 +436,13 @@ fn follow_of(asked: &Asked, session: &SessionView, told: Mark) -> Follow {
 fn queued(asked: &Asked, session: &SessionView, status: Status) -> Vec<Say> {
     let waits = words::waits(session);
     let is_gated = session.pause_reason == Some(PauseReason::Global);
-    let has_failed = session.failure.is_some() || session.failed_starts > 0;
-    let is_at_rest = session.pid.is_none() && session.operation.is_none();
+    if is_gated && status == Status::Paused {
+        return vec![Say::text(asked.place, Lane::Reply, words::ALL_PAUSED)];
+    }
     let stays = match status {
-        Status::Paused if is_gated => None,
         Status::Paused => Some(words::IS_PAUSED),
         Status::Interrupted => Some(words::IS_INTERRUPTED),
-        Status::Created | Status::Suspended | Status::Failed if has_failed && is_at_rest => {
+        Status::Created | Status::Suspended | Status::Failed if unstarted(session).is_some() => {
             Some(words::IS_NOT_STARTED)
         }
         Status::Created
@@ -445,12 +457,7 @@ fn queued(asked: &Asked, session: &SessionView, status: Status) -> Vec<Say> {
         | Status::Archived => None,
     };
     if let Some(stays) = stays {
-        let resume = Act::Resume { session: session.id.clone() };
-        let keys = vec![vec![("Resume".to_owned(), resume)]];
-        return vec![Say::card(asked.place, Lane::Reply, stays, keys)];
-    }
-    if is_gated && status == Status::Paused {
-        return vec![Say::text(asked.place, Lane::Reply, words::ALL_PAUSED)];
+        return vec![Say::card(asked.place, Lane::Reply, stays, resume_key(&session.id))];
     }
     if status == Status::Waiting {
         let line = words::waits_for_answer(&session.name);

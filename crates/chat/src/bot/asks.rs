@@ -216,14 +216,14 @@ pub(crate) fn close(change: &Change<'_>, card: &Card) -> Result<(), StoreFault> 
 }
 
 /// A message that shows a card tells what happened, and loses its buttons.
-fn settle(
+pub(crate) fn settle(
     change: &Change<'_>,
     card: &Card,
     (message, lane): (i64, Lane),
 ) -> Result<(), StoreFault> {
     let text = words::settled(&card.shown, card.fate.as_deref());
     let edit = Sent::Edit { message, text };
-    change.push((card.chat, card.thread), lane, &edit, None).map(drop)
+    change.push((card.chat, card.thread), lane, &edit, None)
 }
 
 /// A press tells which message shows a card. The network may have it though its answer was lost: then nothing

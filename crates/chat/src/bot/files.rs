@@ -2,7 +2,6 @@
 
 use super::say::Say;
 use super::{Asked, Bot};
-use crate::button::Act;
 use crate::channel::ChannelFault;
 use crate::inbox::name_of;
 use crate::outbox::Lane;
@@ -156,13 +155,6 @@ impl Bot {
     /// Nothing was done with an update; it can be tried once more by a button.
     pub(super) fn offer_again(&self, asked: &Asked, text: String) -> Result<(), StoreFault> {
         let session = self.meant(asked)?;
-        let name = match &session {
-            Some(session) => self.name_in(asked.place.chat, session)?,
-            None => None,
-        };
-        let text = words::is_for(Text::plain(text), name.as_deref());
-        let again = Act::RunLate { update: asked.update, session };
-        let keys = vec![vec![("Try again".to_owned(), again), ("Leave it".to_owned(), Act::Leave)]];
-        self.answer(asked, &[Say::card(asked.place, Lane::Reply, text, keys)], |_| Ok(()))
+        self.offer(asked, session, (Text::plain(text), "Try again"))
     }
 }

@@ -97,10 +97,8 @@ impl Say {
     /// Puts it into the outbox. Its buttons are this user's.
     pub fn put(&self, change: &Change<'_>, user: i64, now: i64) -> Result<(), StoreFault> {
         let to = (self.place.chat, self.place.thread);
-        let push = |what: &Sent, expires| {
-            let id = change.push(to, self.lane, what, expires)?;
-            self.speaker.iter().try_for_each(|session| change.set_speaker(id, session))
-        };
+        let speaker = self.speaker.as_deref();
+        let push = |what: &Sent, expires| change.push_by(speaker, to, (self.lane, what), expires);
         match &self.what {
             What::Text { text, whole, name } => match parts(text, POST_UNITS_MAX) {
                 Parts::Whole(parts) => parts.into_iter().try_for_each(|text| {

@@ -3,7 +3,7 @@
 use super::Bot;
 use super::asks::{answered_by_whom, bot_itself, close, note_answer, show_asks_in, take_back};
 use super::say::{Say, What};
-use crate::button::Act;
+use crate::button::resume_key;
 use crate::outbox::{Lane, What as Sent};
 use crate::policy::Place;
 use crate::store::{Change, Follow, Mark, Position, StoreFault};
@@ -222,9 +222,8 @@ impl Bot {
             if kind == Kind::Archived {
                 // A topic is told when it is closed.
                 for follow in follows.iter().filter(|follow| follow.thread.is_none()) {
-                    let place = Place { chat: follow.chat, thread: None };
-                    let say = Say::text(place, Lane::Final, words::archived(&follow.name));
-                    say.put(change, follow.user, now)?;
+                    let text = words::archived(&follow.name);
+                    Say::text(place_of(follow), Lane::Final, text).put(change, follow.user, now)?;
                 }
                 lose(change, session)?;
             }
@@ -274,11 +273,10 @@ fn tell_words(
         change.look().current(follow.chat)?.as_deref() == Some(follow.session.as_str());
     let text = lead(follow, is_current).join(&from_markdown(&whole));
     let what = What::Text { text, whole, name: follow.name.clone() };
-    let place = Place { chat: follow.chat, thread: follow.thread };
     // What is said before a question explains it and comes with it; not before words that wait for longer.
     let explains = kind == Kind::Asking && !change.look().has_words_waiting(follow.chat)?;
     let lane = if explains { Lane::Approval } else { Lane::Final };
-    Say::new(place, lane, what).by(&follow.session).put(change, follow.user, now)?;
+    Say::new(place_of(follow), lane, what).by(&follow.session).put(change, follow.user, now)?;
     clear(change, follow)
 }
 
@@ -293,7 +291,7 @@ pub(super) fn lead(follow: &Follow, is_current: bool) -> Text {
 /// The picture of what a session did goes, behind its words.
 fn clear(change: &Change<'_>, follow: &Follow) -> Result<(), StoreFault> {
     let what = Sent::Clear { session: follow.session.clone() };
-    change.push((follow.chat, follow.thread), Lane::Final, &what, None).map(drop)
+    change.push((follow.chat, follow.thread), Lane::Final, &what, None)
 }
 
 /// A session is not there any more: nothing of it is open.
@@ -318,7 +316,7 @@ fn close_topic(change: &Change<'_>, follow: &Follow) -> Result<(), StoreFault> {
     let text = words::topic_closed(&follow.name);
     // Behind all that agents say, and one behind the other.
     change.push(to, Lane::Reply, &Sent::Post { text, keys: Vec::new(), card: None }, None)?;
-    change.push(to, Lane::Reply, &Sent::CloseTopic, None).map(drop)
+    change.push(to, Lane::Reply, &Sent::CloseTopic, None)
 }
 
 /// A line about a session or a plan, among what agents say or below it.
@@ -328,9 +326,18 @@ pub(super) fn say(
     (lane, line): (Lane, &str),
     now: i64,
 ) -> Result<(), StoreFault> {
-    let place = Place { chat: follow.chat, thread: follow.thread };
-    let text = Text::default().bold(&follow.name).and(": ").and(line);
-    Say::text(place, lane, text).by(&follow.session).put(change, follow.user, now)
+    let say = Say::text(place_of(follow), lane, named(follow, line));
+    say.by(&follow.session).put(change, follow.user, now)
+}
+
+/// A line with the session that it is about.
+fn named(follow: &Follow, line: &str) -> Text {
+    Text::default().bold(&follow.name).and(": ").and(line)
+}
+
+/// Where a chat hears of a session.
+fn place_of(follow: &Follow) -> Place {
+    Place { chat: follow.chat, thread: follow.thread }
 }
 
 /// A line about a session that a press brings back; `/resume` may be for another by then.
@@ -340,11 +347,9 @@ fn offer_resume(
     line: &str,
     now: i64,
 ) -> Result<(), StoreFault> {
-    let place = Place { chat: follow.chat, thread: follow.thread };
-    let text = Text::default().bold(&follow.name).and(": ").and(line);
-    let keys = vec![vec![("Resume".to_owned(), Act::Resume { session: follow.session.clone() })]];
-    let say = Say::card(place, Lane::Final, text, keys).by(&follow.session);
-    say.put(change, follow.user, now)
+    let say =
+        Say::card(place_of(follow), Lane::Final, named(follow, line), resume_key(&follow.session));
+    say.by(&follow.session).put(change, follow.user, now)
 }
 
 /// Whether an event tells that an agent works, or goes on with it.

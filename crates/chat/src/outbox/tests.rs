@@ -190,6 +190,25 @@ fn faults_of_the_network_are_waited_out() {
     }
 }
 
+/// What a server takes within some time that fails at these.
+fn played(outbox: &mut Outbox, most: u64, fails: impl Fn(u64, &Item) -> bool) -> Vec<u64> {
+    let (mut now, mut sent) = (0, Vec::new());
+    while now < most && outbox.waiting() > 0 {
+        match outbox.next(now) {
+            Next::Send(items) if fails(now, &items[0]) => {
+                outbox.report(&items, now, &Outcome::ServerFault);
+            }
+            Next::Send(items) => {
+                sent.extend(items.iter().map(|item| item.id));
+                outbox.report(&items, now, &Outcome::Sent(Some(1)));
+            }
+            Next::Wait(until) => now = until,
+            Next::Show(..) | Next::Idle => break,
+        }
+    }
+    sent
+}
+
 /// What a server fails at while it takes everything else is sent in a plainer form, and holds nothing up for good.
 #[test]
 fn one_that_the_server_fails_at_is_told_from_a_server_that_fails() {
@@ -199,22 +218,8 @@ fn one_that_the_server_fails_at_is_told_from_a_server_that_fails() {
     outbox.push(post(2, 7, Lane::Final));
     outbox.push(Item { alone: true, ..post(3, 7, Lane::Reply) });
     outbox.push(post(4, 7, Lane::Status));
-    let (mut now, mut sent) = (0, Vec::new());
-    loop {
-        match outbox.next(now) {
-            Next::Send(items) => {
-                let fails = items[0].id == 1 && items[0].worn != Worn::Plain;
-                let outcome = if fails { Outcome::ServerFault } else { Outcome::Sent(Some(1)) };
-                if !fails {
-                    sent.extend(items.iter().map(|item| item.id));
-                }
-                outbox.report(&items, now, &outcome);
-            }
-            Next::Wait(until) => now = until,
-            Next::Show(..) | Next::Idle => break,
-        }
-        assert!(now < 3_600_000, "{sent:?}");
-    }
+    let sent = played(&mut outbox, 3_600_000, |_, item| item.id == 1 && item.worn != Worn::Plain);
+    assert_eq!(outbox.waiting(), 0, "{sent:?}");
     assert_eq!(sent, [3, 4, 1, 2]);
 }
 
@@ -225,21 +230,9 @@ fn one_that_fails_after_an_outage_holds_up_no_other() {
     outbox.push(card(1, 7));
     outbox.push(post(2, 7, Lane::Final));
     outbox.push(post(3, 7, Lane::Reply));
-    let (mut now, mut sent) = (0, Vec::new());
-    while now < 4 * 3_600_000 && outbox.waiting() > 0 {
-        match outbox.next(now) {
-            Next::Send(items) => {
-                let fails = now < 3_600_000 || (items[0].id == 2 && items[0].worn != Worn::Note);
-                let outcome = if fails { Outcome::ServerFault } else { Outcome::Sent(Some(1)) };
-                if !fails {
-                    sent.extend(items.iter().map(|item| item.id));
-                }
-                outbox.report(&items, now, &outcome);
-            }
-            Next::Wait(until) => now = until,
-            Next::Show(..) | Next::Idle => break,
-        }
-    }
+    let sent = played(&mut outbox, 4 * 3_600_000, |now, item| {
+        now < 3_600_000 || (item.id == 2 && item.worn != Worn::Note)
+    });
     assert_eq!(sent.first(), Some(&1), "{sent:?}");
     assert!(sent.contains(&3), "{sent:?}");
 }

@@ -1,6 +1,6 @@
 //! What is printed with `--json`, where that is not simply what the daemon said.
 
-use crate::words;
+use glis_client::labels::unstarted;
 use glis_core::Status;
 use glis_wire::client::ScreenView;
 use glis_wire::view::{FileDiffView, MergeView, SessionView};
@@ -20,7 +20,7 @@ pub(super) fn queued(
 ) -> Value {
     json!({
         "session": session.name, "message": message, "before": before,
-        "status": status, "queued": session.queued, "not_started": words::unstarted(session),
+        "status": status, "queued": session.queued, "not_started": unstarted(session),
         "waits_for": session.waiting_for, "warning": warning,
     })
 }
