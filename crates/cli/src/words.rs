@@ -113,10 +113,11 @@ fn branch(s: &SessionView) -> Option<String> {
 const NOTE_COLUMNS: usize = 60;
 
 fn note(session: &SessionView) -> String {
-    let was_asking = session.was_asking.as_ref().map(|ask| format!("was asking: {ask}"));
+    let was_asking = ask::before_pause(session).map(|asked| format!("was asking: {asked}"));
     let failure = session.failure.as_ref().or(was_asking.as_ref());
     let barred = session.barred.as_ref().map(|bar| format!("barred, glis acknowledge: {bar}"));
-    let waits = gate::waits(session).map(|why| format!("waits to start: {why}"));
+    let waits = gate::waits(session).filter(|_| !gate::holds(session));
+    let waits = waits.map(|why| format!("waits to start: {why}"));
     let held = barred.or(waits).or_else(|| plan::note(session));
     let failure = held.as_ref().or(failure);
     let text = match (&session.waiting_for, failure, &session.last_action) {
@@ -155,7 +156,10 @@ pub(crate) fn whole(s: &SessionView) -> String {
     fact(if s.task.is_some() { "task" } else { "loop" }, looped::whole(s).or(plan::task(s)));
     fact("tasks", looped::counts(s));
     fact("asks", ask::all(s));
-    fact("was asking", s.was_asking.as_ref().map(|ask| format!("{ask}  (gone with its process)")));
+    fact(
+        "was asking",
+        ask::before_pause(s).map(|asked| format!("{asked}  (gone with its process)")),
+    );
     fact("failed", s.failure.clone());
     fact("id", Some(s.id.clone()));
     fact("agent", Some(agent(s)));
@@ -325,7 +329,8 @@ pub(crate) fn paused(s: &SessionView) -> String {
     }
     lines.extend(warnings(s));
     lines.extend(s.resume_at.as_ref().map(|at| format!("It resumes by itself at {at}")));
-    lines.push(format!("Resume with: glis resume {}", s.name));
+    let what = if gate::holds(s) { "--all" } else { &s.name };
+    lines.push(format!("Resume with: glis resume {what}"));
     lines.join("\n")
 }
 

@@ -57,6 +57,8 @@ pub struct Card {
     pub queue: Queue,
     #[serde(default)]
     pub cut_off: bool,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub was_asking: Vec<Ask>,
     #[serde(default)]
     pub seen: Seen,
     #[serde(default)]
@@ -125,6 +127,7 @@ impl Session {
             asks: self.asked().to_vec(),
             queue: self.queue.clone(),
             cut_off: self.cut_off,
+            was_asking: self.was_asking.clone(),
             seen: self.seen,
             seen_before: self.seen_before.clone(),
             created_at: self.created_at,
@@ -159,6 +162,7 @@ impl Session {
         });
         self.queue = card.queue.clone();
         self.cut_off = card.cut_off;
+        self.was_asking.clone_from(&card.was_asking);
         self.seen = card.seen;
         self.seen_before.clone_from(&card.seen_before);
         self.created_at = card.created_at;

@@ -104,6 +104,7 @@ impl Session {
             rule: Rule::New,
             queue: Queue::default(),
             cut_off: false,
+            was_asking: Vec::new(),
             seen: Seen::default(),
             seen_before: BTreeMap::new(),
             limit_until: None,

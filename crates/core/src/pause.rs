@@ -41,8 +41,6 @@ pub struct PauseRecord {
     pub forced: bool,
     /// Offset of the output that the screen was captured at.
     pub screen_at: u64,
-    /// The agent asked this when it was paused.
-    pub question: Option<String>,
     /// Snapshot before and after the stop.
     pub snapshots: Vec<SnapshotRef>,
     /// What could not be done, without harm to what was.

@@ -22,6 +22,8 @@ use glis_core::{Event, House, Recorded};
 use std::collections::BTreeSet;
 
 const GOLDEN: &str = include_str!("golden/events.jsonl");
+/// Forms that are no longer written.
+const FORMER: &str = include_str!("golden/former.jsonl");
 
 /// Names a variant, or all of them. A new variant stops the compiler here, and then wants a line.
 macro_rules! variants {
@@ -177,6 +179,13 @@ fn every_stored_line_is_read_and_written_back_as_it_was() {
         let recorded: Recorded =
             serde_json::from_str(line).map_err(|why| format!("{line}\n{why}")).unwrap();
         assert_eq!(serde_json::to_string(&recorded).unwrap(), line);
+    }
+}
+
+#[test]
+fn every_former_line_is_still_read() {
+    for line in FORMER.lines() {
+        serde_json::from_str::<Recorded>(line).map_err(|why| format!("{line}\n{why}")).unwrap();
     }
 }
 

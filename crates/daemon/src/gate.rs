@@ -6,6 +6,7 @@ use crate::mailbox::Mailbox;
 use crate::pools::{Kind, Pools};
 use crate::view::time;
 use glis_core::gate::{GateSource, Shut};
+use glis_core::plan::{Plan, RunState, TaskSpec};
 use glis_core::{House, Input, OpId, Session, SessionId};
 use glis_record::durable;
 use glis_wire::home::Home;
@@ -40,6 +41,20 @@ pub(crate) struct GateFile {
     pub(crate) active_agents: Vec<AgentState>,
     /// What is done then.
     pub(crate) pending_tasks: Vec<TaskState>,
+    /// Tasks of plans under way that are not done. A file of an older build has none.
+    #[serde(default)]
+    pub(crate) plan_tasks: Vec<PlanTask>,
+}
+
+/// A task of a plan that is not done.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PlanTask {
+    /// The plan's branch, which names it.
+    pub(crate) plan: String,
+    pub(crate) task: String,
+    /// How its latest run is; none if it has not begun.
+    pub(crate) state: Option<RunState>,
 }
 
 /// One session that was stopped.
@@ -54,7 +69,7 @@ pub(crate) struct AgentState {
     pub(crate) generation: u32,
     pub(crate) context: Context,
     pub(crate) memory: Memory,
-    /// What it had asked for and waits to have answered.
+    /// Everything that it asked when it was stopped.
     pub(crate) pending_tool_calls: Vec<String>,
     /// Its turn was cut off.
     pub(crate) cut_off: bool,
@@ -106,6 +121,7 @@ impl GateFile {
             reason: shut.wish.reason,
             active_agents: stopped.map(AgentState::of).collect(),
             pending_tasks: house.sessions().filter(waits).map(TaskState::of).collect(),
+            plan_tasks: house.plans().flat_map(|plan| PlanTask::of(house, plan)).collect(),
         }
     }
 
@@ -137,7 +153,6 @@ impl GateFile {
 
 impl AgentState {
     fn of(session: &Session) -> Self {
-        let question = session.pause_record().and_then(|record| record.question.clone());
         Self {
             session: session.id.0.clone(),
             name: session.name.clone(),
@@ -153,9 +168,24 @@ impl AgentState {
                 transcript: session.seen.transcript,
                 output: session.seen.stream,
             },
-            pending_tool_calls: question.into_iter().collect(),
+            pending_tool_calls: session.was_asking.iter().map(|ask| ask.text.clone()).collect(),
             cut_off: session.cut_off,
         }
+    }
+}
+
+impl PlanTask {
+    fn of<'h>(house: &'h House, plan: &'h Plan) -> impl Iterator<Item = Self> + 'h {
+        let state = |task: &str| {
+            let run = plan.latest_run(task)?;
+            Some(run.state(run.session.as_ref().and_then(|id| house.session(id))))
+        };
+        let open = move |task: &TaskSpec| {
+            let (plan, state) = (plan.spec.branch.clone(), state(&task.id));
+            let is_open = !matches!(state, Some(RunState::Succeeded | RunState::Canceled));
+            is_open.then(|| Self { plan, task: task.id.clone(), state })
+        };
+        plan.spec.tasks.iter().filter_map(open)
     }
 }
 

@@ -154,11 +154,12 @@ pub(crate) fn session(session: &Session, beside: Beside) -> SessionView {
         snapshot: session.snapshot.clone(),
         conversation_summary: digest.summary,
         last_action: digest.last_action,
+        last_prompt: digest.last_prompt,
         pending_tasks: digest.pending,
         queued: session.queue.len(),
         waiting_for: waiting.first().cloned(),
         asks: waiting,
-        was_asking: pause.and_then(|record| record.question.clone()),
+        was_asking: was_asking(session),
         auto_yes: session.spec.auto_yes,
         generation: session.generation,
         verdict: session.rule.to_string(),
@@ -311,6 +312,12 @@ fn left_behind(session: &Session) -> Vec<String> {
         format!("a message was not sent: {why}; `glis log {}` has its text", session.name)
     }));
     told
+}
+
+/// What it asked when it was paused, and does not ask any more.
+fn was_asking(session: &Session) -> Vec<WaitingFor> {
+    let open = |kept: &&Ask| session.asked().iter().any(|ask| ask.id == kept.id);
+    session.was_asking.iter().filter(|kept| !open(kept)).cloned().map(waiting_for).collect()
 }
 
 fn waiting_for(ask: Ask) -> WaitingFor {

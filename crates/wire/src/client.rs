@@ -161,7 +161,7 @@ pub enum Request {
     },
     /// Pauses everything; nothing starts until it is resumed.
     PauseAll(PauseAll),
-    /// Resumes what the last pause of everything has stopped; without one, all that are paused.
+    /// Resumes what the last pause of everything has stopped; without one, nothing.
     ResumeAll {
         /// By the event log, without what was written down beside it.
         #[serde(default)]

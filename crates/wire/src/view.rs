@@ -66,15 +66,19 @@ pub struct SessionView {
     pub snapshot: Option<SnapshotRef>,
     pub conversation_summary: Option<String>,
     pub last_action: Option<String>,
+    /// What it was last told, in the user's own words.
+    #[serde(default)]
+    pub last_prompt: Option<String>,
     pub pending_tasks: Vec<String>,
     pub queued: usize,
     pub waiting_for: Option<WaitingFor>,
     /// Everything that it asks, oldest first.
     #[serde(default)]
     pub asks: Vec<WaitingFor>,
-    /// What it was asking when it was paused. It cannot be answered: it went with the process.
+    /// What it asked when it was paused, until the agent has words again. It cannot be answered: the
+    /// question went with the process.
     #[serde(default)]
-    pub was_asking: Option<String>,
+    pub was_asking: Vec<WaitingFor>,
     pub auto_yes: bool,
     pub generation: u32,
     /// Which rule decided the status.

@@ -63,6 +63,9 @@ fn everything_is_paused_nothing_starts_and_only_what_was_stopped_comes_back() ->
     assert_eq!((&made["status"], &made["waits_to_start"]), (&json!("created"), &json!("gate")));
     let sent = house.json(&["send", "blue", "say queued"])?;
     assert_eq!(sent["queued"], 1, "{sent}");
+    // What is told to do next is not refused.
+    let sent = house.ok(&["send", "red", "say queued"])?;
+    assert!(sent.contains("`glis resume --all`") && !sent.contains("resume red"), "{sent}");
     let (exit, error) = house.fails(&["resume", "red"])?;
     assert_eq!(exit, 4, "{error}");
     assert!(text_of(&error, "hint")?.contains("resume --all"), "{error}");
@@ -94,9 +97,44 @@ fn everything_is_paused_nothing_starts_and_only_what_was_stopped_comes_back() ->
     let told = events.get(2).ok_or("no event")?;
     assert!(told["timestamp"].is_i64(), "{told}");
     assert_eq!(told["activeAgentIds"].as_array().map(Vec::len), Some(2), "{told}");
-    // With an open gate everything is resumed that is paused.
-    assert_eq!(statuses(&house.json(&["resume", "--all"])?)?.len(), 1);
-    house.until("green", "idle").map(drop)
+    // Asked once more, whom a person has paused stays paused.
+    let told = house.ok(&["resume", "--all"])?;
+    assert!(told.contains("glis resume --paused"), "{told}");
+    assert_eq!(house.show("green")?["status"], "paused");
+    Ok(())
+}
+
+#[test]
+fn what_is_paused_is_resumed_together_once_its_number_is_confirmed() -> Outcome {
+    let house = House::new()?;
+    for name in ["blue", "red"] {
+        awake(&house, name)?;
+        house.ok(&["pause", name])?;
+    }
+    let (exit, error) = house.fails(&["resume", "--paused"])?;
+    assert_eq!(exit, 2, "{error}");
+    assert!(text_of(&error, "message")?.contains("2 paused sessions of 1 repository"), "{error}");
+    let elsewhere = house.home().to_string_lossy().into_owned();
+    assert_eq!(house.json(&["resume", "--paused", "--repo", &elsewhere, "--yes"])?, json!([]));
+    assert_eq!(house.show("red")?["status"], "paused");
+    let resumed = house.json(&["resume", "--paused", "--yes"])?;
+    assert_eq!(resumed.as_array().map(Vec::len), Some(2), "{resumed}");
+    house.until("blue", "idle")?;
+    house.until("red", "idle").map(drop)
+}
+
+#[test]
+fn what_everything_was_asked_when_it_was_stopped_is_written_down() -> Outcome {
+    let house = House::new()?;
+    house.ok(&["new", "blue", "--agent", "rehearsal", "--prompt", "approve push?"])?;
+    house.until("blue", "waiting")?;
+    let said = house.ok(&["pause", "--all"])?;
+    assert!(said.contains("Resume with: glis resume --all"), "{said}");
+    assert!(!said.contains("glis resume blue"), "{said}");
+    let file: Value =
+        serde_json::from_str(&std::fs::read_to_string(house.home().join("gate.json"))?)?;
+    assert_eq!(file["active_agents"][0]["pending_tool_calls"], json!(["push?"]), "{file}");
+    Ok(())
 }
 
 #[test]
@@ -166,8 +204,13 @@ fn whom_a_person_pauses_or_stops_meanwhile_does_not_come_back_with_the_others() 
     }
     house.ok(&["pause", "--all"])?;
     house.ok(&["pause", "red"])?;
-    assert_eq!(house.json(&["resume", "--all"])?.as_array().map(Vec::len), Some(2));
+    house.ok(&["stop", "green"])?;
+    let back = house.json(&["resume", "--all"])?;
+    assert_eq!(back.as_array().map(Vec::len), Some(1), "{back}");
+    assert_eq!(back[0]["name"], "blue");
     assert_eq!(house.show("red")?["status"], "paused");
+    assert_ne!(house.show("green")?["pid"], house.show("blue")?["pid"]);
+    assert_eq!(house.show("green")?["pid"], Value::Null);
     Ok(())
 }
 

@@ -361,15 +361,24 @@ pub(crate) enum Mode {
 #[derive(Debug, Args)]
 pub(crate) struct Resume {
     /// Names, ids, or unique beginnings of ids
-    #[arg(required_unless_present_any = ["all", "interrupted"])]
-    #[arg(conflicts_with_all = ["all", "interrupted"])]
+    #[arg(required_unless_present_any = ["all", "interrupted", "paused"])]
+    #[arg(conflicts_with_all = ["all", "interrupted", "paused"])]
     pub(crate) names: Vec<String>,
-    /// Everything that `pause --all` has stopped; without that, all that are paused
-    #[arg(long, conflicts_with = "interrupted")]
+    /// Everything that `pause --all` has stopped
+    #[arg(long, conflicts_with_all = ["interrupted", "paused"])]
     pub(crate) all: bool,
     /// All sessions that are interrupted: by a crash, a kill, or a restart of the machine
-    #[arg(long)]
+    #[arg(long, conflicts_with = "paused")]
     pub(crate) interrupted: bool,
+    /// All sessions that are paused; asks first, with their number
+    #[arg(long)]
+    pub(crate) paused: bool,
+    /// Only those of the repository that this folder is in
+    #[arg(long, value_name = "DIR", requires = "paused")]
+    pub(crate) repo: Option<PathBuf>,
+    /// Do not ask
+    #[arg(long, requires = "paused")]
+    pub(crate) yes: bool,
     /// Go by the event log, where the list of what was stopped is damaged
     #[arg(long, requires = "all")]
     pub(crate) from_log: bool,
@@ -378,7 +387,7 @@ pub(crate) struct Resume {
     pub(crate) prompt: Option<String>,
     /// Answer what a session asks that waits, so that it goes on
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
-    #[arg(conflicts_with_all = ["all", "interrupted", "prompt"])]
+    #[arg(conflicts_with_all = ["all", "interrupted", "paused", "prompt"])]
     pub(crate) answer: Option<String>,
 }
 

@@ -58,7 +58,7 @@ pub(super) fn everything(
     if let Some(last) = last.filter(|_| !out.json) {
         say(&last)?;
     } else if told.documents.is_empty() && !out.json {
-        say("no session to do that with")?;
+        say(words::gate::NOTHING_STOPPED)?;
     }
     if told.waits {
         tell_limits(&mut control, words::limits::full);

@@ -9,6 +9,7 @@ use crate::complaint::{Complaint, Kind};
 use crate::control;
 use crate::words::{self, gate, limits};
 use glis_client::Client;
+use glis_core::Status;
 use glis_core::input::IfRunning;
 use glis_core::pause::{OnTimeout, PauseMode, PauseReason};
 use glis_core::plain::without_escapes;
@@ -18,6 +19,7 @@ use glis_core::tree::Clearing;
 use glis_wire::client::{Action, PauseAll, Request, Response, Which};
 use glis_wire::view::SessionView;
 use serde_json::json;
+use std::collections::BTreeSet;
 use std::io::{self, BufRead as _, IsTerminal as _, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -176,18 +178,52 @@ pub(super) fn resume(resume: &Resume, out: &Out) -> Result<(), Complaint> {
         return resume_by_answer(&resume.names, words, out);
     }
     let prompt = resume.prompt.clone().map(sayable).transpose()?;
-    let control = control::connect()?;
+    let mut control = control::connect()?;
     if resume.all && prompt.is_none() {
         let request = Request::ResumeAll { from_log: resume.from_log };
         return everything(control, request, out, words::resumed, gate::resumed);
     }
-    let which = match (resume.all, resume.interrupted) {
-        (true, _) => Which::All,
-        (false, true) => Which::Interrupted,
-        (false, false) => Which::Named(resume.names.clone()),
+    let which = if resume.all {
+        Which::All
+    } else if resume.interrupted {
+        Which::Interrupted
+    } else if resume.paused {
+        Which::Named(paused(&mut control, resume)?)
+    } else {
+        Which::Named(resume.names.clone())
     };
     let action = Action::Resume { prompt };
     each(control, &which, &action, out, words::resumed)
+}
+
+/// The ids of the sessions that are paused, once a person has agreed to resume so many. They are named one
+/// by one: what is paused after the question was asked is not meant.
+fn paused(control: &mut Client, resume: &Resume) -> Result<Vec<String>, Complaint> {
+    let Response::Sessions(sessions) = ask(control, Request::List { all: false })? else {
+        return Err(unexpected());
+    };
+    let no_folder = |dir: &Path, fault| {
+        let message = format!("--repo {}: {fault}", dir.display());
+        Complaint::new(Kind::Usage, message).hint("name a folder in the repository")
+    };
+    let found = |dir: &Path| dir.canonicalize().map_err(|fault| no_folder(dir, fault));
+    let repo = resume.repo.as_deref().map(found).transpose()?;
+    let inside = |root: &str| repo.as_ref().is_none_or(|dir| dir.starts_with(root));
+    let meant = |s: &SessionView| s.status == Status::Paused && inside(&s.repo_root);
+    let paused: Vec<_> = sessions.into_iter().filter(meant).collect();
+    let roots: BTreeSet<_> = paused.iter().map(|session| session.repo_root.as_str()).collect();
+    let count = |number: usize, one: &str, many: &str| match number {
+        1 => format!("1 {one}"),
+        _ => format!("{number} {many}"),
+    };
+    let sessions = count(paused.len(), "paused session", "paused sessions");
+    let repositories = count(roots.len(), "repository", "repositories");
+    let reason = format!("resuming {sessions} of {repositories} has to be confirmed");
+    let question = format!("Resume {sessions} of {repositories}?");
+    if !resume.yes && !paused.is_empty() && !confirmed(&question, &reason)? {
+        return Err(Complaint::new(Kind::Refused, "nothing was done"));
+    }
+    Ok(paused.into_iter().map(|session| session.id).collect())
 }
 
 /// A session that waits goes on when its question is answered.

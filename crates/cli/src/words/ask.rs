@@ -16,6 +16,12 @@ pub(super) fn all(s: &SessionView) -> Option<String> {
     Some(each.collect::<Vec<_>>().join("; "))
 }
 
+/// What it asked when it was paused.
+pub(super) fn before_pause(s: &SessionView) -> Option<String> {
+    let asked: Vec<_> = s.was_asking.iter().map(|ask| in_sight(&ask.text)).collect();
+    (!asked.is_empty()).then(|| asked.join("; "))
+}
+
 /// What is asked, and what to do about it.
 pub(crate) fn asks(name: &str, ask: &WaitingFor) -> String {
     let text = &in_sight(&ask.text);

@@ -1,5 +1,6 @@
 //! Words about the gate: everything is paused, or is not any more.
 
+use glis_core::Status;
 use glis_core::session::Deferral;
 use glis_wire::view::{GateView, SessionView};
 
@@ -23,6 +24,16 @@ pub(crate) fn shut(gate: &GateView) -> Option<String> {
 pub(crate) fn paused(gate: &GateView) -> String {
     shut(gate).unwrap_or_else(|| "it was resumed before everything had stopped".to_owned())
 }
+
+/// Whether `pause --all` has stopped it, so that it comes back with everything and not alone.
+pub(crate) fn holds(session: &SessionView) -> bool {
+    let stopped = matches!(session.status, Status::Paused | Status::Pausing);
+    stopped && session.waits_to_start == Some(Deferral::Gate)
+}
+
+/// What is told when everything was asked to resume, and nothing was stopped.
+pub(crate) const NOTHING_STOPPED: &str = "nothing to resume: `glis pause --all` has stopped no session; `glis resume --paused` resumes what was \
+     paused one by one";
 
 /// What is told when everything was asked to resume.
 pub(crate) fn resumed(gate: &GateView) -> Option<String> {

@@ -1,7 +1,7 @@
 //! Shutting and opening the gate: everything is paused, and what was stopped comes back.
 
 use super::pause;
-use super::returning::{resume, resume_one, tell_resumed};
+use super::returning::{resume, tell_resumed};
 use crate::decision::{Decision, Reply};
 use crate::draft::Draft;
 use crate::effect::Effect;
@@ -112,7 +112,9 @@ fn each_in_hand(draft: &mut Draft<'_>, mut each: impl FnMut(&mut Draft<'_>)) {
 
 fn open(draft: &mut Draft<'_>, kept: &Kept) {
     let Some(shut) = draft.gate.shut().cloned() else {
-        open_already(draft);
+        // It stopped nothing: whom a person has paused stays paused.
+        let op = draft.new_op();
+        draft.reply(Reply::Gate { op, already: true, each: Vec::new() });
         return;
     };
     let source = match kept {
@@ -181,22 +183,6 @@ fn bring_back(draft: &mut Draft<'_>, comes: bool) -> Result<Reply, Refusal> {
         | Phase::Chore { .. } => {}
     }
     Ok(Reply::Done)
-}
-
-/// With an open gate everything is resumed that is paused.
-fn open_already(draft: &mut Draft<'_>) {
-    let paused = |session: &Session| matches!(session.phase, Phase::Rest(Rest::Paused(_)));
-    let mut each = Vec::new();
-    each_in_hand(draft, |draft| {
-        if paused(&draft.session) {
-            let resumed = resume_one(draft);
-            let reply = std::mem::take(&mut draft.decision.reply);
-            each.push((draft.session.id.clone(), resumed.map(|()| reply)));
-            react::follow(draft);
-        }
-    });
-    let op = draft.new_op();
-    draft.reply(Reply::Gate { op, already: true, each });
 }
 
 /// The time for everything to stop is over. Those that have not are named, and stop all the same.

@@ -23,7 +23,7 @@ pub(crate) fn resume(draft: &mut Draft<'_>) -> Result<Reply, Refusal> {
 }
 
 /// Resumes the session in hand, unless another one is at work in its folder.
-pub(super) fn resume_one(draft: &mut Draft<'_>) -> Result<(), Refusal> {
+fn resume_one(draft: &mut Draft<'_>) -> Result<(), Refusal> {
     if let Some(place) = &draft.session.worktree {
         claims::check_place(draft.stirring(), place, &draft.session.id)?;
     }

@@ -45,6 +45,7 @@ impl Session {
             run.turn.due |= spot.is_some();
         }
         self.undelivered = None;
+        self.was_asking.clear();
         self.queue.remove(message);
     }
 

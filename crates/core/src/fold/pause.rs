@@ -5,6 +5,7 @@ use crate::pause::{OnTimeout, PauseMode, PauseRecord, PauseStep, PauseWish};
 use crate::reason::{SafeRule, Why};
 use crate::rule::Rule;
 use crate::session::{AfterStop, Pause, Phase, Rest, Session, WallMs};
+use crate::talk::Ask;
 use crate::tree::SnapshotRef;
 
 /// What brings a pause from one step to the next.
@@ -82,6 +83,7 @@ impl Session {
 
     pub(super) fn begin_pause(&mut self, at: WallMs, op: OpId, wish: PauseWish) {
         let PauseWish { mode, reason, on_timeout, clearing } = wish;
+        self.keep_asks();
         let from = (!self.expects_process()).then(|| self.resting());
         let record = if let Some(Rest::Paused(record)) = &from {
             // It is paused already; only its worktree is still to go.
@@ -93,7 +95,6 @@ impl Session {
                 rule: SafeRule::NotYet,
                 forced: false,
                 screen_at: 0,
-                question: self.question(),
                 snapshots: Vec::new(),
                 warnings: Vec::new(),
                 cleared: false,
@@ -104,8 +105,11 @@ impl Session {
             Phase::Pausing(Pause { op, mode, reason, on_timeout, step, record, from, clearing });
     }
 
-    fn question(&self) -> Option<String> {
-        self.asked().first().map(|ask| ask.text.clone())
+    /// Keeps what the agent asks: an interrupt or the end of the process takes the question away.
+    fn keep_asks(&mut self) {
+        let known = |ask: &&Ask| self.was_asking.iter().any(|kept| kept.id == ask.id);
+        let fresh: Vec<_> = self.asked().iter().filter(|ask| !known(ask)).cloned().collect();
+        self.was_asking.extend(fresh);
     }
 
     pub(super) fn hasten(&mut self, mode: PauseMode, on_timeout: OnTimeout) {
@@ -116,14 +120,13 @@ impl Session {
     }
 
     pub(super) fn reach_safe_state(&mut self, rule: &SafeRule, forced: bool) {
-        let asks = self.question();
+        self.keep_asks();
         self.move_pause(Progress::Safe);
         let Some(pause) = self.pause() else { return };
         if !pause.is_again() {
             pause.record.rule.clone_from(rule);
             pause.record.forced = forced;
         }
-        pause.record.question = pause.record.question.take().or(asks);
     }
 
     pub(super) fn keep_screen(&mut self, screen_at: u64) {
@@ -189,6 +192,9 @@ impl Session {
         if self.runs() {
             // It writes on, whatever the pause has saved.
             self.baseline = None;
+        }
+        if let Some(run) = &self.run {
+            self.was_asking.retain(|kept| run.asks.iter().all(|ask| ask.id != kept.id));
         }
         if let Phase::Pausing(pause) = &mut self.phase {
             self.phase = match pause.from.take() {

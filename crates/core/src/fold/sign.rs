@@ -18,6 +18,7 @@ impl Session {
     }
 
     pub(super) fn begin_turn(&mut self) {
+        self.was_asking.clear();
         let Some(run) = &mut self.run else { return };
         run.spoken = Spoken::Something;
         run.turn.open = true;
@@ -67,6 +68,10 @@ impl Session {
     }
 
     pub(super) fn drop_ask(&mut self, ask: &AskId) {
+        // Of a pause that is under way it is the interrupt that takes the question away.
+        if !matches!(self.phase, Phase::Pausing(_)) {
+            self.was_asking.retain(|kept| kept.id != *ask);
+        }
         let Some(run) = &mut self.run else { return };
         run.asks.retain(|a| a.id != *ask);
         if !self.is_asked_about() {

@@ -340,12 +340,24 @@ fn who_becomes_safe_or_is_forced_meanwhile_needs_no_interrupt() {
 }
 
 #[test]
-fn the_question_that_was_open_is_kept_with_the_pause() {
-    let stage = told(Kind::Agent, &[IDLE, BUSY, "asks rm", PAUSED]).unwrap();
-    let session = stage.session().unwrap();
-    let Phase::Rest(Rest::Paused(record)) = &session.phase else { panic!("{:?}", session.phase) };
-    assert_eq!(record.question.as_deref(), Some("rm?"));
-    assert_eq!(session.asks(), []);
+fn every_question_that_was_open_is_kept_until_the_agent_has_words_again() {
+    let kept = |steps: &[&str]| -> Vec<String> {
+        let stage = told(Kind::Agent, steps).unwrap();
+        let session = stage.session().unwrap();
+        assert_eq!(session.asks(), []);
+        session.was_asking.iter().map(|ask| ask.text.clone()).collect()
+    };
+    let asked = [IDLE, BUSY, "asks rm\nasks push"];
+    let paused = [asked.as_slice(), &[PAUSED]].concat();
+    assert_eq!(kept(&paused), ["rm?", "push?"]);
+    let resumed = [paused.as_slice(), &["resume\nchecked\nstarted\nready"]].concat();
+    assert_eq!(kept(&resumed), ["rm?", "push?"]);
+    let worded = [resumed.as_slice(), &["send go\ntook"]].concat();
+    assert_eq!(kept(&worded), [""; 0]);
+    // A pause that failed has taken nothing away: what was open is answered as any other.
+    let failed =
+        [asked.as_slice(), &["pause boundary\ncaptured\nunsaved\nunasks rm\nunasks push"]].concat();
+    assert_eq!(kept(&failed), [""; 0]);
 }
 
 #[test]

@@ -181,15 +181,18 @@ fn a_pause_that_is_under_way_stays_what_it_was() {
 }
 
 #[test]
-fn a_question_that_is_open_is_kept_with_the_pause() {
+fn every_question_that_is_open_outlives_the_pause_until_the_agent_has_words() {
     let stage = told(&[
         IDLE,
-        "send hello\ntook\nturn began\nasks a",
+        "send hello\ntook\nturn began\nasks a\nasks b",
         "limited 9 => limit reached, turn ended, pause began, safe state reached | do capture terminal",
         "captured\nsaved\nended\nsaved",
     ]);
-    let question = stage.session().unwrap().pause_record().unwrap().question.clone();
-    assert_eq!(question.as_deref(), Some("a?"));
+    let asked = |stage: &Stage| -> Vec<String> {
+        let session = stage.session().unwrap();
+        session.was_asking.iter().map(|ask| ask.text.clone()).collect()
+    };
+    assert_eq!(asked(&stage), ["a?", "b?"]);
 }
 
 #[test]

@@ -56,6 +56,11 @@ fn sample() -> GateFile {
             cut_off: false,
         }],
         pending_tasks: vec![TaskState { session: id, messages: 1, starts: true }],
+        plan_tasks: vec![PlanTask {
+            plan: "glis/plan/shop".to_owned(),
+            task: "schema".to_owned(),
+            state: Some(RunState::Paused),
+        }],
     }
 }
 

@@ -59,7 +59,7 @@ async fn of_the_gate(
             gate::pause_all(state, steps, wanted).await?
         }
         Action::Resume { prompt: None } => gate::resume_all(state, steps, false, env).await?,
-        Action::Resume { prompt: Some(text) } if shut().await => {
+        Action::Resume { prompt: Some(text) } => {
             let sends = gate::stopped(state).await.into_iter().map(|session| {
                 Ok((session.clone(), Command::Send { session, text: text.clone() }))
             });
@@ -74,9 +74,8 @@ async fn of_the_gate(
             gate::resume_all(state, steps, false, env).await?
         }
         Action::CancelPause if shut().await => gate::resume_all(state, steps, false, env).await?,
-        Action::Resume { .. }
         // Each has a time of its own then.
-        | Action::Pause { for_secs: Some(_), .. }
+        Action::Pause { for_secs: Some(_), .. }
         | Action::CancelPause
         | Action::Stop
         | Action::Compact
@@ -136,7 +135,6 @@ fn is_meant(session: &Session, action: &Action) -> bool {
     match action {
         Action::Pause { .. } => session.can_pause() && session.status() != Status::Created,
         Action::CancelPause => session.status() == Status::Pausing,
-        Action::Resume { .. } => session.status() == Status::Paused,
         Action::Stop => session.runs(),
         Action::Acknowledge => {
             let lost = session.folder == FolderState::Lost;
@@ -144,6 +142,7 @@ fn is_meant(session: &Session, action: &Action) -> bool {
         }
         Action::Send { .. }
         | Action::LimitIdle { .. }
+        | Action::Resume { .. }
         | Action::Restart { .. }
         | Action::Remove { .. }
         | Action::Answer { .. }

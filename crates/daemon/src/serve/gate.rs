@@ -13,7 +13,7 @@ use crate::view;
 use glis_core::gate::{GateSource, GateWish, Kept};
 use glis_core::pause::{OnTimeout, PauseMode, PauseReason};
 use glis_core::reason::Why;
-use glis_core::session::{Phase, Rest};
+use glis_core::session::Phase;
 use glis_core::tree::Clearing;
 use glis_core::{
     Command, Event, Failure, Gate, GateCommand, GateEvent, OpId, Refusal, Reply, Session, SessionId,
@@ -201,7 +201,7 @@ async fn unwritten(
     Ok(Response::Each(tell_in_order(steps, under_way).await?))
 }
 
-/// Lets what was stopped come back; with an open gate, everything that is paused.
+/// Lets what was stopped come back; with an open gate that is nothing.
 pub(super) async fn resume_all(
     state: &Arc<ServerState>,
     steps: &mut Steps<'_>,
@@ -227,10 +227,8 @@ pub(super) async fn resume_all(
     };
     let missing = kept == Kept::Missing;
     let sessions = state.mailbox.query(Query::Living).await;
-    let meant = |session: &&Arc<Session>| {
-        let paused = matches!(session.phase, Phase::Rest(Rest::Paused(_)));
-        if gate.shut().is_some() { gate.holds(&session.id) } else { paused }
-    };
+    let meant =
+        |session: &&Arc<Session>| gate.shut().is_some_and(|shut| shut.set.contains(&session.id));
     let ids = sessions.iter().filter(meant).map(|session| session.id.clone()).collect::<Vec<_>>();
     let mut waiting = BTreeMap::new();
     for id in latest_first(sessions, ids.into_iter()) {

@@ -15,8 +15,8 @@ use crate::shutdown::ShutdownRequest;
 use crate::strays::Strays;
 use crate::trees::Trees;
 use crate::views::Views;
-use glis_core::session::Session;
-use glis_core::{Refusal, SessionId};
+use glis_core::session::{Deferral, Session};
+use glis_core::{Gate, Refusal, SessionId};
 use glis_wire::build::Build;
 use glis_wire::home::Home;
 use glis_wire::view::SessionView;
@@ -92,12 +92,14 @@ impl ServerState {
         self.behind_gate(views).await
     }
 
-    /// While the gate is shut, none of them is resumed alone.
+    /// While the gate is shut, none of them is resumed alone, and what it has stopped comes back with it.
     async fn behind_gate(&self, mut views: Vec<SessionView>) -> Vec<SessionView> {
         let gate = self.mailbox.gate().await;
-        if gate.is_some_and(|gate| gate.shut().is_some()) {
+        if let Some(shut) = gate.as_ref().and_then(Gate::shut) {
             for view in &mut views {
                 view.can_resume = false;
+                let stopped = shut.set.iter().any(|id| id.0 == view.id);
+                view.waits_to_start = view.waits_to_start.or(stopped.then_some(Deferral::Gate));
             }
         }
         views

@@ -27,6 +27,8 @@ pub struct Digest {
     pub summary: Option<String>,
     /// The last thing that the agent did or said.
     pub last_action: Option<String>,
+    /// What it was last told, in the user's own words.
+    pub last_prompt: Option<String>,
     /// Tasks that are not done.
     pub pending: Vec<String>,
     /// How far its list is.
@@ -64,6 +66,7 @@ impl Digest {
                 digest.last_action.clone_from(&said);
             }
         }
+        digest.last_prompt.clone_from(&asked);
         digest.summary = match (asked, said) {
             (Some(asked), Some(said)) => Some(format!("Asked: {asked}. Last said: {said}")),
             (Some(asked), None) => Some(format!("Asked: {asked}")),
