@@ -131,6 +131,9 @@ async fn answer(state: &Arc<ServerState>, peer: &mut Peer, call: Call) -> io::Re
     if let Some(refused) = entitled::refuse(&request, &from, scope) {
         return peer.send(&refused).await;
     }
+    if let Some(refused) = entitled::refuse_typing(state, &request, scope).await {
+        return peer.send(&refused).await;
+    }
     // Held until the response has left.
     let _debt = state.daemon.owed.note(&request);
     // A service has an environment for itself, and none for those whom it serves.

@@ -343,6 +343,8 @@ impl Request {
             | Self::Trash
             | Self::Doctor
             | Self::DaemonStatus => Scope::Watch,
+            // Any of several may be a plain program, which is typed into.
+            Self::ActEach { action: Action::Send { .. }, .. } => Scope::Manage,
             Self::Act { action, .. } | Self::ActEach { action, .. } => match action {
                 // Files are read wherever the caller says.
                 Action::Send { files, .. } if !files.is_empty() => Scope::Manage,

@@ -1,6 +1,6 @@
 //! Who is let in: every combination of name, page and credential, on every kind of request.
 
-use crate::support::house::{House, Outcome};
+use crate::support::house::{House, Outcome, eventually};
 use crate::support::web::{Answer, Web, head};
 use serde_json::{Value, json};
 use std::io::{BufReader, Read as _};
@@ -229,5 +229,33 @@ fn a_scope_is_the_most_that_a_device_may() -> Outcome {
         web.post("/api/v1/sessions/blue/send", &sender, &json!({"text": "hi"}))?.status,
         200
     );
+    Ok(())
+}
+
+#[test]
+fn a_message_to_a_plain_program_is_typing_and_takes_the_scope_for_that() -> Outcome {
+    let house = House::new()?;
+    let web = Web::start(&house)?;
+    let asks = "read -p 'Delete everything? [y/N] ' a; echo \"GOT=$a\"; cat";
+    house.command("asker", &["bash", "-c", asks])?;
+    house.until("asker", "waiting")?;
+    house.command("shell", &["bash"])?;
+    for scope in ["send", "answer"] {
+        let token = token(&house, scope, scope)?;
+        for (name, text) in [("asker", "y"), ("shell", "touch ran")] {
+            let path = format!("/api/v1/sessions/{name}/send");
+            let answer = web.post(&path, &token, &json!({"text": text}))?;
+            assert_eq!(answer.status, 403, "{scope} {name}");
+            let told = answer.json()?["error"]["message"].to_string();
+            assert!(told.contains("plain program") && told.contains("`manage`"), "{told}");
+        }
+    }
+    let manager = token(&house, "all", "manage")?;
+    let sent = web.post("/api/v1/sessions/shell/send", &manager, &json!({"text": "touch told"}))?;
+    assert_eq!(sent.status, 200);
+    let told = house.file("shell", "told")?;
+    eventually("the shell did what the manager said", || told.exists())?;
+    assert!(!house.file("shell", "ran")?.exists());
+    assert_eq!(house.show("asker")?["status"], "waiting");
     Ok(())
 }

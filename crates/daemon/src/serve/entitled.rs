@@ -1,5 +1,7 @@
 //! What a caller may ask for.
 
+use super::state::ServerState;
+use glis_core::spec::SignSource;
 use glis_wire::call::{Face, Origin, Scope};
 use glis_wire::client::{Action, Request, Response, Trouble};
 
@@ -23,6 +25,29 @@ pub(super) fn refuse(request: &Request, from: &Origin, scope: Scope) -> Option<R
         return Some(Response::Trouble { kind: Trouble::BadInput, message });
     }
     None
+}
+
+/// Why a message is not sent for this caller. To a plain program it is typing: a shell runs it, and a
+/// question on the screen is answered by it.
+pub(super) async fn refuse_typing(
+    state: &ServerState,
+    request: &Request,
+    scope: Scope,
+) -> Option<Response> {
+    let Request::Act { session, action: Action::Send { .. } } = request else { return None };
+    if scope == Scope::Manage {
+        return None;
+    }
+    // Who is not found is told so by the call itself.
+    let session = state.find(session).await.ok()?;
+    (session.spec.traits.signs == SignSource::Screen).then(|| {
+        let (has, name) = (scope.word(), &session.name);
+        let message = format!(
+            "the caller may `{has}`; `{name}` is a plain program, a message to it is typing, and that \
+             needs `manage`"
+        );
+        Response::Trouble { kind: Trouble::NotAllowed, message }
+    })
 }
 
 #[cfg(test)]
