@@ -15,6 +15,7 @@ mod memory;
 mod notify;
 mod plan;
 mod read;
+pub mod regular;
 mod trash;
 mod verdict;
 

@@ -2,7 +2,7 @@
 
 use crate::fault::Fault;
 use crate::leaf::{Leaf, leaves};
-use crate::{Config, auto_yes};
+use crate::{Config, auto_yes, regular};
 use serde::Deserialize as _;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -36,21 +36,11 @@ impl fmt::Display for Unread {
 /// The text of the file; a missing one is an empty one.
 pub fn text_of(path: &Path) -> Result<String, Unread> {
     let shown = path.display();
-    match std::fs::metadata(path) {
+    let text = match regular::open(path).and_then(|file| regular::text(file, FILE_BYTES_MAX)) {
         Err(fault) if fault.kind() == std::io::ErrorKind::NotFound => return Ok(String::new()),
         Err(fault) => return Err(Unread::NoFile(format!("cannot read {shown}: {fault}"))),
-        Ok(facts) if facts.len() > FILE_BYTES_MAX => {
-            return Err(Unread::NoFile(format!("{shown} is too large for a configuration file")));
-        }
-        // A pipe would be waited at for ever.
-        Ok(facts) if !facts.is_file() => {
-            let why = format!("cannot read {shown}: it is not a file; move it away");
-            return Err(Unread::NoFile(why));
-        }
-        Ok(_) => {}
-    }
-    let text = std::fs::read_to_string(path)
-        .map_err(|fault| Unread::NoFile(format!("cannot read {shown}: {fault}")))?;
+        Ok(text) => text,
+    };
     Ok(text.strip_prefix('\u{feff}').map_or_else(|| text.clone(), str::to_owned))
 }
 

@@ -28,6 +28,9 @@ pub struct LoopSpec {
     pub file: Option<SpecFile>,
 }
 
+/// A check list is written for people.
+pub const SPEC_BYTES_MAX: u64 = 1024 * 1024;
+
 /// A file that says what is to be done.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SpecFile {

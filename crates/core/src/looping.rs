@@ -5,7 +5,9 @@
 //! only after that the next one is due. A pause waits for that point.
 
 use crate::ids::OpId;
-pub use crate::loop_spec::{FAILURES_MAX, LoopChange, LoopContext, LoopSpec, SpecFile};
+pub use crate::loop_spec::{
+    FAILURES_MAX, LoopChange, LoopContext, LoopSpec, SPEC_BYTES_MAX, SpecFile,
+};
 use crate::pause::PauseWish;
 use serde::{Deserialize, Serialize};
 

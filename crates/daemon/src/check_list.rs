@@ -1,20 +1,20 @@
 //! How far a session is with its tasks: by the check list of the file that a loop works from.
 
 use glis_agent::Tally;
+use glis_config::regular;
+use glis_core::looping::SPEC_BYTES_MAX;
 use glis_core::session::Session;
-use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
-
-/// A check list is written for people; what is longer is counted as far as this.
-const BYTES_MAX: u64 = 1024 * 1024;
 
 /// What the check list of a loop's file counts, if it has one.
 pub(crate) fn of(session: &Session) -> Option<Tally> {
     let file = session.looped.as_ref()?.spec.file.as_ref()?;
-    let path = Path::new(session.worktree.as_ref()?).join(&file.path);
+    let worktree = Path::new(session.worktree.as_ref()?);
+    let opened = regular::open_inside(worktree, &worktree.join(&file.path)).ok()?;
     let mut text = Vec::new();
-    File::open(path).ok()?.take(BYTES_MAX).read_to_end(&mut text).ok()?;
+    // What is longer is counted as far as this.
+    opened.take(SPEC_BYTES_MAX).read_to_end(&mut text).ok()?;
     let tally = count(&String::from_utf8_lossy(&text));
     (tally != Tally::default()).then_some(tally)
 }

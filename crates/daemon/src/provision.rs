@@ -3,8 +3,9 @@
 use crate::child::{end_all, ends_within, last_words, shell};
 use crate::environments::{Env, Environments};
 use crate::settings::Settings;
-use glis_config::Provisions;
+use glis_config::{Provisions, regular};
 use glis_core::SessionId;
+use glis_core::looping::SPEC_BYTES_MAX;
 use glis_core::session::Session;
 use glis_snapshot::Task;
 use glis_wire::home::Home;
@@ -192,7 +193,9 @@ fn bring_spec(session: &Session, worktree: &Path) -> Option<String> {
     let file = session.looped.as_ref()?.spec.file.as_ref()?;
     let (from, to) = (file.from.as_ref()?, worktree.join(&file.path));
     let brought = || {
-        if fs::read(from)? == fs::read(&to).unwrap_or_default() {
+        let text = regular::text(regular::open(Path::new(from))?, SPEC_BYTES_MAX)?;
+        let there = regular::open_inside(worktree, &to);
+        if there.and_then(|file| regular::text(file, SPEC_BYTES_MAX)).is_ok_and(|old| old == text) {
             return Ok(());
         }
         fs::create_dir_all(to.parent().unwrap_or(worktree))?;
@@ -201,7 +204,7 @@ fn bring_spec(session: &Session, worktree: &Path) -> Option<String> {
             Err(fault) if fault.kind() != io::ErrorKind::NotFound => return Err(fault),
             Ok(()) | Err(_) => {}
         }
-        fs::copy(from, &to).map(drop)
+        fs::write(&to, text)
     };
     let why: io::Error = brought().err()?;
     Some(format!("{} was not brought along: {why}", file.path))

@@ -23,6 +23,39 @@ fn at_work() -> Outcome<(House, Window)> {
     Ok((house, window))
 }
 
+/// A repository can carry a link to anything, and somebody can put a pipe there.
+#[test]
+fn what_is_no_file_of_the_repository_is_no_plan() -> Outcome {
+    let house = House::new()?;
+    let file = house.repo().join(".glis/plan.toml");
+    std::fs::create_dir_all(house.repo().join(".glis"))?;
+    let refused = |why: &str| -> Outcome {
+        for args in [&["plan", "check"][..], &["plan", "show"], &["execute"]] {
+            let (exit, error) = house.fails(args)?;
+            assert_eq!(exit, 1, "{args:?}: {error}");
+            assert!(text_of(&error, "message")?.contains(why), "{args:?}: {error}");
+        }
+        std::fs::remove_file(&file)?;
+        Ok(())
+    };
+    for target in ["/dev/zero", "/etc/hostname"] {
+        std::os::unix::fs::symlink(target, &file)?;
+        refused("leads out of the repository")?;
+    }
+    rustix::fs::mkfifoat(rustix::fs::CWD, &file, 0o600.into())?;
+    refused("not a regular file")?;
+    std::fs::File::create(&file)?.set_len(8 << 20)?;
+    refused("larger than")?;
+    // A loop's check list alike.
+    let spec = house.repo().join("TODO.md");
+    rustix::fs::mkfifoat(rustix::fs::CWD, &spec, 0o600.into())?;
+    for given in ["/dev/zero", spec.to_str().ok_or("path")?] {
+        let made = ["loop", "x", "--agent", "rehearsal", "--headless", "--spec", given];
+        assert_eq!(house.fails(&made)?.0, 2, "{given}");
+    }
+    Ok(())
+}
+
 fn open(house: &House) -> Outcome {
     Ok(std::fs::write(house.folder().join("go"), "")?)
 }

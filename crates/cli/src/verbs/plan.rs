@@ -6,17 +6,20 @@ use crate::complaint::{Complaint, Kind};
 use crate::control;
 use crate::words;
 use clap::{Args, Subcommand};
+use glis_config::regular;
 use glis_plan::{Change, Changes, Fault, Plan, Task};
 use glis_wire::client::{Request, Response};
 use glis_wire::plan::{PlanRequest, PlanView, TaskState, TaskWords};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 /// Where a repository has the records of its runs.
 const RUNS: &str = ".glis/runs";
+
+/// A plan goes to the daemon in one frame of 8 MiB, with room for what JSON adds.
+const PLAN_BYTES_MAX: u64 = 4 * 1024 * 1024;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum PlanVerb {
@@ -186,7 +189,7 @@ fn executed(path: &Path) -> Result<Option<PlanView>, Complaint> {
 }
 
 pub(super) fn read(path: &Path) -> Result<String, Complaint> {
-    fs::read_to_string(path).map_err(|fault| {
+    text_of(path).map_err(|fault| {
         if fault.kind() == io::ErrorKind::NotFound {
             let why = format!("there is no plan yet: {} does not exist", path.display());
             return Complaint::new(Kind::Failed, why).hint(
@@ -195,6 +198,16 @@ pub(super) fn read(path: &Path) -> Result<String, Complaint> {
         }
         Complaint::new(Kind::Failed, format!("cannot read {}: {fault}", path.display()))
     })
+}
+
+/// The text of a plan's file. What is committed there can be anything: a pipe, or a link to a device.
+fn text_of(path: &Path) -> io::Result<String> {
+    let full = std::path::absolute(path)?;
+    let opened = match full.parent().and_then(file::worktree_of) {
+        Some(root) => regular::open_inside(root, &full)?,
+        None => regular::open(&full)?,
+    };
+    regular::text(opened, PLAN_BYTES_MAX)
 }
 
 pub(super) fn told(path: &Path, faults: &[Fault]) -> String {
@@ -282,7 +295,7 @@ fn change(
     (id, kind): (Option<&str>, Kind),
     change: impl FnOnce(&str) -> Result<String, Vec<Fault>>,
 ) -> Result<Value, Complaint> {
-    let text = match fs::read_to_string(path) {
+    let text = match text_of(path) {
         Err(fault) if fault.kind() == io::ErrorKind::NotFound => String::new(),
         Err(_) => read(path)?,
         Ok(text) => text,

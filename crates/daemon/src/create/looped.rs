@@ -3,7 +3,8 @@
 
 use super::wrong::{Wrong, wrong};
 use glis_agent::Agent;
-use glis_core::looping::{LoopChange, SpecFile};
+use glis_config::regular;
+use glis_core::looping::{LoopChange, SPEC_BYTES_MAX, SpecFile};
 use glis_core::session::Session;
 use glis_core::spec::{Mode, SignSource};
 use glis_wire::client::NewSession;
@@ -98,7 +99,6 @@ pub(super) fn file(given: &str, top: &Path) -> Result<SpecFile, Wrong> {
     let whole = Path::new(given)
         .canonicalize()
         .map_err(|fault| wrong(format!("{given}: {fault}"), hint))?;
-    std::fs::read_to_string(&whole).map_err(|fault| wrong(format!("{given}: {fault}"), hint))?;
     let top =
         top.canonicalize().map_err(|fault| wrong(format!("{}: {fault}", top.display()), hint))?;
     let inside = whole.strip_prefix(&top).ok().and_then(Path::to_str);
@@ -107,6 +107,9 @@ pub(super) fn file(given: &str, top: &Path) -> Result<SpecFile, Wrong> {
             format!("{given} is not in {}, so the agent would not have it", top.display());
         return Err(wrong(message, "move it there, or name another one"));
     };
+    regular::open(&whole)
+        .and_then(|file| regular::text(file, SPEC_BYTES_MAX))
+        .map_err(|fault| wrong(format!("{given}: {fault}"), hint))?;
     let from = Some(whole.to_string_lossy().into_owned());
     Ok(SpecFile { path: path.to_owned(), from })
 }

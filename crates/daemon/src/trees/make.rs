@@ -2,6 +2,7 @@
 
 use super::Trees;
 use crate::worktrees::{owner, typed};
+use glis_config::regular;
 use glis_core::OpId;
 use glis_core::input::Outcome;
 use glis_core::session::Session;
@@ -66,10 +67,14 @@ impl Trees {
     }
 }
 
+/// Some thousand submodules.
+const SUBMODULES_BYTES_MAX: u64 = 1024 * 1024;
+
 /// That the submodules of a fresh worktree are empty, unless the set-up command has filled them. Git
 /// does not fetch them by itself, and a build there fails.
 fn empty_submodules(worktree: &Path) -> Option<String> {
-    let text = std::fs::read_to_string(worktree.join(".gitmodules")).ok()?;
+    let opened = regular::open_inside(worktree, &worktree.join(".gitmodules")).ok()?;
+    let text = regular::text(opened, SUBMODULES_BYTES_MAX).ok()?;
     let paths =
         text.lines().filter_map(|line| line.trim().strip_prefix("path")?.trim().strip_prefix('='));
     let is_empty = |path: &str| match std::fs::read_dir(worktree.join(path)) {
