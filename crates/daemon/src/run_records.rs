@@ -106,7 +106,7 @@ impl RunRecords {
         let root = Path::new(&record.repo_root);
         let ignores = self.waiting().ignoring.contains(&record.repo_root);
         if !ignores {
-            ignore(root)?;
+            ignore(root, IGNORED)?;
             self.waiting().ignoring.insert(record.repo_root.clone());
         }
         let folder = folder(root, &record.plan_slug)?;
@@ -160,7 +160,7 @@ pub(crate) fn check_place(root: &Path) -> Result<(), Unfit> {
         folder.push(name);
         check(&folder).map_err(Unfit::Place)?;
     }
-    ignore(root).map_err(Unfit::Unignored)
+    ignore(root, IGNORED).map_err(Unfit::Unignored)
 }
 
 /// Whether this is a folder, or can become one. A link is not followed: it leads out of the repository,
@@ -178,17 +178,17 @@ fn check(folder: &Path) -> Result<(), String> {
     }
 }
 
-/// Has a repository ignore the records, by its own list and by no file that it tracks; unless that list
-/// cannot be written, and something else of the user's does it.
-fn ignore(root: &Path) -> Result<(), String> {
-    ignore_by_list(root).or_else(|why| {
-        let record = format!("{}/x", IGNORED.trim_matches('/'));
+/// Has a repository ignore a folder of ours (`/a/b/`), by its own list and by no file that it tracks; unless
+/// that list cannot be written, and something else of the user's does it.
+pub(crate) fn ignore(root: &Path, folder: &str) -> Result<(), String> {
+    ignore_by_list(root, folder).or_else(|why| {
+        let record = format!("{}/x", folder.trim_matches('/'));
         let asked = ["check-ignore", "--quiet", &record];
         if glis_snapshot::git::run(root, &asked).is_ok() { Ok(()) } else { Err(why) }
     })
 }
 
-fn ignore_by_list(root: &Path) -> Result<(), String> {
+fn ignore_by_list(root: &Path, folder: &str) -> Result<(), String> {
     let asked = ["rev-parse", "--git-path", "info/exclude"];
     let list = glis_snapshot::git::run(root, &asked).map_err(|fault| fault.to_string())?;
     let list = root.join(list);
@@ -198,7 +198,7 @@ fn ignore_by_list(root: &Path) -> Result<(), String> {
         Err(fault) if fault.kind() == io::ErrorKind::NotFound => Vec::new(),
         Err(fault) => return Err(told(fault)),
     };
-    if known.split(|byte| *byte == b'\n').any(|line| line.trim_ascii() == IGNORED.as_bytes()) {
+    if known.split(|byte| *byte == b'\n').any(|line| line.trim_ascii() == folder.as_bytes()) {
         return Ok(());
     }
     if let Some(folder) = list.parent() {
@@ -206,6 +206,6 @@ fn ignore_by_list(root: &Path) -> Result<(), String> {
     }
     let mut file = File::options().append(true).create(true).open(&list).map_err(told)?;
     let apart = if known.is_empty() || known.ends_with(b"\n") { "" } else { "\n" };
-    file.write_all(format!("{apart}{IGNORED}\n").as_bytes()).map_err(told)?;
+    file.write_all(format!("{apart}{folder}\n").as_bytes()).map_err(told)?;
     file.sync_all().map_err(told)
 }

@@ -26,6 +26,10 @@ const UNFINISHED: [(&str, &str); 6] = [
 /// a killed commit leaves behind tells that the lock was ours.
 const OWN: &str = "index.glis";
 
+/// Where files lie in a worktree that came with a message. They are for the agent to read: every snapshot
+/// holds them, ignored or not, and no commit of ours does.
+pub const SENT: &str = ".glis/files";
+
 /// What is to be committed.
 #[derive(Debug, Clone, Copy)]
 pub struct CommitRequest<'a> {
@@ -102,6 +106,7 @@ pub fn commit_work(request: &CommitRequest<'_>) -> Result<Committed, CommitFault
     adding.args(["-c", "core.splitIndex=false", "-c", "advice.addEmbeddedRepo=false"]);
     adding.args(["add", "--all", "--", "."]).env("GIT_INDEX_FILE", &index.copy);
     checked(settled(&mut adding)?, "add")?;
+    index.leave_out_sent(&place)?;
     index.refuse_nested(&place)?;
     let mut tree = index.say(&place, &["write-tree"])?;
     let head = place.head.commit.map(|commit| commit.to_string());
@@ -175,6 +180,20 @@ impl Index {
         call.args(args).env("GIT_INDEX_FILE", &self.copy);
         let said = checked(settled(&mut call)?, args.first().copied().unwrap_or_default())?;
         Ok(String::from_utf8_lossy(&said).trim_end_matches('\n').to_owned())
+    }
+
+    /// Takes what came with a message out again, unless the branch has such a folder of its own. A pathspec
+    /// would not do: `git add` refuses one that excludes what is ignored.
+    fn leave_out_sent(&self, place: &Place) -> Result<(), GitFault> {
+        let has_own = |head: String| {
+            let asked = format!("{head}:{SENT}");
+            crate::git::run(&place.root, &["rev-parse", "--verify", "--quiet", &asked]).is_ok()
+        };
+        let sent = place.root.join(SENT).is_dir();
+        if sent && !place.head.commit.is_some_and(|commit| has_own(commit.to_string())) {
+            self.say(place, &["rm", "-r", "--cached", "--quiet", "--ignore-unmatch", "--", SENT])?;
+        }
+        Ok(())
     }
 
     /// A repository inside the worktree is added as the name of a commit that only it has. One that

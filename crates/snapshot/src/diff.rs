@@ -47,6 +47,9 @@ pub struct FileDiff {
     pub removed: Option<u64>,
 }
 
+/// What came with a message is no work of the agent's ([`crate::SENT`]).
+const NOT_SENT: &str = ":(exclude).glis/files";
+
 /// Which files differ, and by how much.
 pub fn diff_files(
     repo_root: &Path,
@@ -57,7 +60,8 @@ pub fn diff_files(
     let git_dir = to.elsewhere().or(from.elsewhere()).unwrap_or(&common);
     let (from, to) = (tree(&common, from)?, tree(&common, to)?);
     let options = ["diff-tree", "-r", "-z", "--numstat", "--no-renames", "--no-ext-diff"];
-    let said = run_in(git_dir, &[&options[..], &["--no-textconv", &from, &to]].concat())?;
+    let what = ["--no-textconv", &from, &to, "--", ".", NOT_SENT];
+    let said = run_in(git_dir, &[&options[..], &what].concat())?;
     let records = said.split(|byte| *byte == 0).filter(|record| !record.is_empty());
     let read = records.filter_map(|record| {
         let mut words = record.splitn(3, |byte| *byte == b'\t');
@@ -82,7 +86,7 @@ pub fn patch(
     let mut child = offline(git_dir)
         .env("GIT_DIR", git_dir)
         .args(["diff-tree", "-r", "-p", "--binary", "--full-index", "-M", "--no-ext-diff"])
-        .args(["--no-textconv", &from, &to])
+        .args(["--no-textconv", &from, &to, "--", ".", NOT_SENT])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()

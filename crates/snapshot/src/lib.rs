@@ -53,7 +53,7 @@ pub mod worktree;
 pub use aside::SetAside;
 pub use checkup::Checkup;
 pub use clear::{ClearRequest, Cleared, LeftOut, clear, losable};
-pub use commit::{CommitFault, CommitRequest, Committed, commit_work};
+pub use commit::{CommitFault, CommitRequest, Committed, SENT, commit_work};
 pub use compare::{Change, ChangeKind, Difference, compare};
 pub use diff::{FileDiff, Side, diff_files, patch};
 pub use fault::SnapshotFault;

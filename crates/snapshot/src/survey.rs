@@ -1,6 +1,7 @@
 //! What the worktree looks like, before any file is read: which files have to be, which are gone,
 //! and what a snapshot will not hold.
 
+use crate::commit::SENT;
 use crate::convert;
 use crate::fault::SnapshotFault;
 use crate::ignore::{Judge, Rules};
@@ -199,7 +200,7 @@ fn sift(
         let mut folders = Vec::new();
         for (stranger, ignored) in waiting.drain(..).zip(verdicts) {
             let path = stranger.path.clone();
-            if ignored {
+            if ignored && !was_sent(&path) {
                 not_captured.push(NotCaptured { path, why: Why::Ignored });
             } else if stranger.is_folder() {
                 folders.push(path);
@@ -227,6 +228,12 @@ fn sift(
             .push(NotCaptured { path: b".gitignore".to_vec(), why: Why::Repository { what } });
     }
     Ok(kept)
+}
+
+/// Whether this came with a message, or is the folder of what did.
+fn was_sent(path: &[u8]) -> bool {
+    let below = path.strip_prefix(SENT.as_bytes());
+    below.is_some_and(|below| below.is_empty() || below.starts_with(b"/"))
 }
 
 /// Where the verdicts about what is ignored come from.

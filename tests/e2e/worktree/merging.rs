@@ -33,6 +33,33 @@ fn work_is_merged_beside_a_branch_that_is_checked_out() -> Outcome {
 }
 
 #[test]
+fn files_that_came_with_a_message_are_kept_and_in_no_commit() -> Outcome {
+    let house = House::new()?;
+    let notes = house.folder().join("notes.txt");
+    std::fs::write(&notes, "for the agent alone")?;
+    house.rehearsal("blue")?;
+    let file = notes.to_str().ok_or("path")?;
+    house.ok(&["send", "blue", "write file.txt two", "--file", file])?;
+    house.until("blue", "idle")?;
+    // Neither does the agent's own commit take them along.
+    house.turn(
+        "blue",
+        "write more.txt x ;; run git add --all && git commit --quiet --message=mine",
+    )?;
+    house.turn("blue", "write last.txt y")?;
+    house.ok(&["merge", "blue"])?;
+    let merged = house.git(&["ls-tree", "-r", "--name-only", "glis/merge/blue"])?;
+    assert_eq!(merged.lines().collect::<Vec<_>>(), ["file.txt", "last.txt", "more.txt"]);
+    // The worktree goes and comes back with them: nothing of it is said to be lost.
+    let sent = house.file("blue", ".glis/files/notes.txt")?;
+    house.ok(&["pause", "blue", "--remove-worktree"])?;
+    assert!(!sent.exists());
+    house.ok(&["resume", "blue"])?;
+    assert_eq!(std::fs::read_to_string(sent)?, "for the agent alone");
+    Ok(())
+}
+
+#[test]
 fn a_branch_that_is_checked_out_nowhere_gets_the_work_itself() -> Outcome {
     let house = House::new()?;
     house.git(&["branch", "target"])?;

@@ -3,8 +3,10 @@
 
 use super::state::ServerState;
 use crate::pools::Kind;
+use crate::run_records;
 use glis_core::Session;
 use glis_record::durable;
+use glis_snapshot::SENT;
 use glis_wire::client::{Action, Response, Trouble};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, mkdirat, openat, unlinkat};
 use rustix::io::Errno;
@@ -13,9 +15,6 @@ use std::io::{self, Read as _};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
-/// Where they go. A snapshot holds them as it holds everything that git does not ignore, so that they
-/// are there when the message is, also in a worktree that was removed meanwhile.
-const FOLDERS: [&str; 2] = [".glis", "files"];
 /// What is larger would be in every snapshot; an agent can be told a path instead.
 const FILE_BYTES_MAX: u64 = 64 * 1024 * 1024;
 /// So many files of one name, and then the user is asked to tidy up.
@@ -74,6 +73,8 @@ fn unusable(message: String) -> Box<Response> {
 
 /// Copies all of them, or none.
 fn copy_all(worktree: &Path, files: &[String]) -> Result<Vec<PathBuf>, String> {
+    // Where that cannot be written, only the agent's own commits may take them along.
+    run_records::ignore(worktree, &format!("/{SENT}/")).ok();
     let mut copied = Vec::new();
     for file in files {
         match copy(worktree, Path::new(file)) {
@@ -109,14 +110,14 @@ fn copy(worktree: &Path, file: &Path) -> io::Result<PathBuf> {
         unlinkat(&folder, &name, AtFlags::empty()).ok();
         return Err(fault);
     }
-    Ok(FOLDERS.iter().fold(worktree.to_owned(), |path, part| path.join(part)).join(name))
+    Ok(worktree.join(SENT).join(name))
 }
 
 /// The folder for them, made if it is missing. No link is followed: one could lead out of the worktree.
 fn folder(worktree: &Path) -> io::Result<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let mut at = openat(CWD, worktree, flags, Mode::empty())?;
-    for name in FOLDERS {
+    for name in SENT.split('/') {
         match mkdirat(&at, name, Mode::RWXU) {
             Ok(()) | Err(Errno::EXIST) => {}
             Err(fault) => return Err(fault.into()),
