@@ -232,10 +232,10 @@ fn obey(draft: &mut Draft<'_>, command: Command) -> Result<(), Refusal> {
             }
         }
         Command::Restart { agent_ref, prompt, .. } => looping::restart(draft, agent_ref, prompt)?,
-        Command::Stop { .. } => {
+        Command::Stop { cause, .. } => {
             let judged = react::plan::stop_judging(draft);
             looping::stop(draft);
-            end::stop(draft);
+            end::stop(draft, cause);
             if judged {
                 react::plan::stop_plan(draft);
                 // Its agent may have ended before; something is stopped all the same.

@@ -89,11 +89,11 @@ impl House {
 
     fn touch_run(&mut self, recorded: &Recorded) {
         let session = recorded.subject.session().and_then(|id| self.sessions.get(id));
-        let of = session.and_then(|session| session.spec.task.as_deref());
-        if let Some(of) = of
+        if let Some(session) = session
+            && let Some(of) = session.spec.task.as_deref()
             && let Some(plan) = self.plans.get_mut(&of.plan)
         {
-            plan.touch(recorded.at, &of.run);
+            plan.touch(recorded.at, of, &session.id);
         }
     }
 

@@ -160,7 +160,7 @@ pub enum Command {
     /// Begin anew, with this first message.
     Restart { session: SessionId, agent_ref: Option<String>, prompt: Option<String> },
     /// End the process, keep the session.
-    Stop { session: SessionId },
+    Stop { session: SessionId, cause: StopCause },
     /// Suspend it after so much idle time.
     LimitIdle { session: SessionId, limit: IdleLimit },
     /// Put the session aside.
@@ -208,7 +208,7 @@ impl Command {
             | Self::CancelPause { session }
             | Self::Resume { session, .. }
             | Self::Restart { session, .. }
-            | Self::Stop { session }
+            | Self::Stop { session, .. }
             | Self::LimitIdle { session, .. }
             | Self::Remove { session, .. }
             | Self::Snapshot { session }

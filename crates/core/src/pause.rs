@@ -72,6 +72,8 @@ pub enum PauseReason {
     Budget,
     /// The machine or the daemon shuts down.
     Shutdown,
+    /// Its process died. Only of a run: its session is interrupted, not paused.
+    Crash,
 }
 
 /// How much a pause may disturb.

@@ -79,6 +79,8 @@ pub enum StopCause {
     Idle,
     /// It was idle, and memory ran short.
     Memory,
+    /// The daemon ends, and its agents with it.
+    Shutdown,
 }
 
 impl StopCause {

@@ -131,6 +131,8 @@ pub struct Run {
     pub updated_at: WallMs,
     /// The run that it takes the place of.
     pub restart_of: Option<RunId>,
+    /// The run whose conversation it goes on in: that one was not accepted.
+    pub resumed_from: Option<RunId>,
     /// The run that has taken its place.
     pub superseded_by: Option<RunId>,
 }
@@ -225,6 +227,13 @@ impl Plan {
         self.runs.get(id)
     }
 
+    /// The run that a session works on, or worked on last: one that was not accepted may be followed by
+    /// another in the same conversation.
+    pub fn run_of(&self, of: &TaskRef, session: &SessionId) -> Option<&Run> {
+        let latest = self.latest_run(&of.task);
+        latest.filter(|run| run.session.as_ref() == Some(session)).or_else(|| self.run(&of.run))
+    }
+
     /// The latest run of a task.
     pub fn latest_run(&self, task: &str) -> Option<&Run> {
         self.latest.get(task).and_then(|id| self.runs.get(id))
@@ -282,6 +291,8 @@ pub enum PlanEvent {
         task: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         restart_of: Option<RunId>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        resumed_from: Option<RunId>,
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         alone: bool,
     },

@@ -51,6 +51,8 @@ pub enum Rule {
     Paused(SafeRule),
     /// It was stopped.
     Stopped,
+    /// It was ended with the daemon.
+    ShutDown,
     /// It was stopped because it was idle.
     Idled,
     /// It was stopped because it was idle and memory ran short.
@@ -97,6 +99,7 @@ impl fmt::Display for Rule {
             }
             Self::Paused(rule) => return write!(f, "{rule}"),
             Self::Stopped => "it was stopped",
+            Self::ShutDown => "it was stopped with the daemon",
             Self::Idled => "it was idle; the next message resumes it",
             Self::MadeRoom => "it was idle and memory ran short; the next message resumes it",
             Self::EndedByItself => "it ended by itself",

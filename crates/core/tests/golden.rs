@@ -94,11 +94,11 @@ variants! {
     screen: ScreenState { Flowing Silent AtPrompt Asking }
     pause_mode: PauseMode { Boundary Interrupt Force }
     reason: PauseReason {
-        User UserInterrupt Resource Error IdleTimeout Global RateLimit Budget Shutdown
+        User UserInterrupt Resource Error IdleTimeout Global RateLimit Budget Shutdown Crash
     }
     on_timeout: OnTimeout { Refuse Force }
     after: AfterStop { Rest Restart Remove Pause StayPaused }
-    stop_cause: StopCause { Asked Idle Memory }
+    stop_cause: StopCause { Asked Idle Memory Shutdown }
     idle_limit: IdleLimit { Usual Secs Never }
     ending: Ending { Exited Signalled Unknown Reboot }
     clearing: Clearing { Keep IfAllIsSaved Always IfPossible }

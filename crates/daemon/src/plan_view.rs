@@ -1,7 +1,9 @@
 //! Plans and runs as the outside sees them.
 
 use crate::view::time;
+use glis_core::pause::PauseReason;
 use glis_core::plan::{Plan, Run, RunState, RunStep, TaskSpec};
+use glis_core::rule::Rule;
 use glis_core::session::{Phase, Rest, Session};
 use glis_core::talk::AskKind;
 use glis_core::{House, Status};
@@ -33,10 +35,13 @@ pub(crate) fn run(plan: &Plan, run: &Run, session: Option<&Session>) -> RunView 
         repo_root: plan.spec.repo_root.clone(),
         created_at: time(run.created_at),
         updated_at: time(run.updated_at),
-        paused_at: session.and_then(|session| session.paused_at).map(time),
-        pause_reason: pause.map(|pause| pause.reason),
-        // A run that goes on is the same run; another one only ever begins anew.
-        resumed_from_run_id: None,
+        // One that died, or ended with the daemon, is paused since its record was last changed by that.
+        paused_at: session
+            .and_then(|session| session.paused_at)
+            .or((state == RunState::Paused).then_some(run.updated_at))
+            .map(time),
+        pause_reason: pause.map(|pause| pause.reason).or_else(|| stopped_by(state, session)),
+        resumed_from_run_id: run.resumed_from.as_ref().map(|id| id.0.clone()),
         restart_of_run_id: run.restart_of.as_ref().map(|id| id.0.clone()),
         superseded_by_run_id: run.superseded_by.as_ref().map(|id| id.0.clone()),
         plan: plan.id.0.clone(),
@@ -58,6 +63,18 @@ pub(crate) fn run(plan: &Plan, run: &Run, session: Option<&Session>) -> RunView 
             .filter(|task| task.accept.is_some())
             .map(|_| format!("{}/{}.accept.log", plan.spec.slug, run.id)),
     }
+}
+
+/// What has paused a run whose session nobody has paused.
+fn stopped_by(state: RunState, session: Option<&Session>) -> Option<PauseReason> {
+    let session = session.filter(|_| state == RunState::Paused)?;
+    Some(if session.status() == Status::Interrupted {
+        PauseReason::Crash
+    } else if session.rule == Rule::ShutDown {
+        PauseReason::Shutdown
+    } else {
+        PauseReason::User
+    })
 }
 
 /// What its agent may have got or not.

@@ -150,7 +150,9 @@ impl Plans {
                 }
                 (Subject::Session(id), _) => {
                     let task = house.session(id).and_then(|s| s.spec.task.as_deref());
-                    changed.extend(task.map(|task| (task.plan.clone(), task.run.clone())));
+                    let run = task.and_then(|of| house.plan(&of.plan)?.run_of(of, id));
+                    changed
+                        .extend(task.zip(run).map(|(of, run)| (of.plan.clone(), run.id.clone())));
                 }
                 (Subject::House | Subject::Plan(_), _) => {}
             }

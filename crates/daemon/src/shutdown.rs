@@ -6,7 +6,7 @@ use crate::jobs::Jobs;
 use crate::log::LogFault;
 use crate::mailbox::Query;
 use glis_core::pause::PauseStep;
-use glis_core::session::Phase;
+use glis_core::session::{Phase, StopCause};
 use glis_core::{Command, Session};
 use std::sync::Arc;
 use std::time::Duration;
@@ -199,7 +199,7 @@ enum Press {
 /// What brings this session nearer to its end.
 fn ending(session: &Session, press: Press) -> Option<Command> {
     let late = press == Press::Last;
-    let stop = Command::Stop { session: session.id.clone() };
+    let stop = Command::Stop { session: session.id.clone(), cause: StopCause::Shutdown };
     match &session.phase {
         Phase::Live | Phase::Starting(_) => Some(stop),
         // A second press kills: only once the first has had its time.

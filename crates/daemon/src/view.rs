@@ -213,7 +213,8 @@ fn suspended_for(session: &Session) -> Option<PauseReason> {
     let suspended = session.status() == Status::Suspended;
     let idled = (session.rule == Rule::Idled).then_some(PauseReason::IdleTimeout);
     let made_room = (session.rule == Rule::MadeRoom).then_some(PauseReason::Resource);
-    idled.or(made_room).filter(|_| suspended)
+    let shut_down = (session.rule == Rule::ShutDown).then_some(PauseReason::Shutdown);
+    idled.or(made_room).or(shut_down).filter(|_| suspended)
 }
 
 /// Seconds since a time.

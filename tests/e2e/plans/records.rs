@@ -1,7 +1,7 @@
 //! The records of runs: whole, apart from each other, and out of the user's way.
 
-use crate::support::house::{House, Outcome};
-use crate::support::planned::{Window, plan, record, record_in, runs, task};
+use crate::support::house::{House, Outcome, kill_and_wait};
+use crate::support::planned::{Window, plan, record, record_in, runs, task, until_at_work};
 use crate::support::wreck::text_of;
 use serde_json::Value;
 
@@ -45,6 +45,57 @@ fn a_record_has_every_field_and_is_ignored_by_the_exclude_file_alone() -> Outcom
 }
 
 #[test]
+fn a_run_that_ended_with_its_process_or_its_daemon_tells_since_when_and_why_it_is_paused() -> Outcome
+{
+    for (end, reason) in [("kill", "crash"), ("stop", "shutdown")] {
+        let house = House::new()?;
+        plan(&house, &[task("a", "write a.txt a ;; work 300", &[], None)])?;
+        let window = Window::open(&house, &[])?;
+        until_at_work(&house, "a-1")?;
+        // A window that lives starts the next daemon at once.
+        kill_and_wait(window.pid()?)?;
+        let session = text_of(&record(&house, "a-1")?, "session")?;
+        if end == "kill" {
+            kill_and_wait(i32::try_from(house.show(&session)?["pid"].as_i64().ok_or("no pid")?)?)?;
+            house.until(&session, "interrupted")?;
+        } else {
+            house.ok(&["daemon", "stop", "--agents"])?;
+        }
+        let run = runs(&house, "a")?.pop().ok_or("no run")?;
+        assert_eq!((&run["state"], &run["pause_reason"]), (&"paused".into(), &reason.into()));
+        assert!(run["paused_at"].is_string() && run["resumable"] == true, "{run}");
+        assert_eq!(record(&house, "a-1")?["pause_reason"], reason);
+    }
+    Ok(())
+}
+
+#[test]
+fn what_was_not_accepted_goes_on_in_its_conversation_as_another_run() -> Outcome {
+    let house = House::new()?;
+    plan(&house, &[task("a", "write a.txt a", &[], Some("test -e b.txt"))])?;
+    house.fails(&["execute"])?;
+    let failed = record(&house, "a-1")?;
+    assert_eq!(failed["state"], "failed");
+    house.ok(&["resume", "a", "--prompt", "write b.txt b"])?;
+    house.follow(1)?.until(|e| e["event"] == "run_succeeded" && e["run"] == "a-2")?;
+    let (first, second) = (record(&house, "a-1")?, record(&house, "a-2")?);
+    assert_eq!((&first["state"], &first["updated_at"]), (&failed["state"], &failed["updated_at"]));
+    assert_eq!(
+        (&second["state"], &second["resumed_from_run_id"]),
+        (&"succeeded".into(), &"a-1".into())
+    );
+    assert_eq!(second["session"], first["session"]);
+    assert_eq!(second["provider_session_ref"], first["provider_session_ref"]);
+    let told = house.ok(&["runs", "a"])?;
+    assert!(told.contains("goes on from a-1"), "{told}");
+    let said = house.talk(&text_of(&second, "session")?)?;
+    assert_eq!(said.iter().filter(|(voice, _)| voice == "user").count(), 2, "{said:?}");
+    // The same once more begins with nothing: there is nothing to mend.
+    assert_eq!(house.fails(&["resume", "a"])?.0, 4);
+    Ok(())
+}
+
+#[test]
 fn two_plans_with_a_task_of_the_same_id_have_records_apart() -> Outcome {
     let house = House::new()?;
     plan(&house, &[task("a", "write a.txt a", &[], Some("echo first"))])?;
@@ -75,7 +126,7 @@ fn nothing_is_written_through_a_link_in_the_place_of_the_folder() -> Outcome {
     std::os::unix::fs::symlink(&outside, house.repo().join(".glis"))?;
     plan(&house, &[task("a", "write a.txt a", &[], None)])?;
     let (status, error) = house.fails(&["execute"])?;
-    assert!(status != 0 && text_of(&error, "message")?.contains("symbolic link"), "{error}");
+    assert!(status != 0 && text_of(&error, "message")?.contains("leads out"), "{error}");
     let found: Vec<_> = std::fs::read_dir(&outside)?.flatten().map(|e| e.file_name()).collect();
     assert_eq!(found, ["plan.toml"]);
     assert_eq!(house.json(&["ls"])?, serde_json::json!([]), "nothing was begun");

@@ -258,6 +258,7 @@ pub(crate) fn runs(runs: &[RunView]) -> String {
         if run.forced {
             words.push("stopped by force".to_owned());
         }
+        words.extend(run.resumed_from_run_id.as_ref().map(|id| format!("goes on from {id}")));
         words.extend(run.restart_of_run_id.as_ref().map(|id| format!("restart of {id}")));
         words.extend(run.superseded_by_run_id.as_ref().map(|id| format!("superseded by {id}")));
         words.join("  ")

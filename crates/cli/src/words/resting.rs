@@ -46,5 +46,6 @@ fn reason(reason: PauseReason) -> &'static str {
         PauseReason::RateLimit => "by glis, because the agent's usage limit is reached",
         PauseReason::Budget => "by glis, because the budget is used up",
         PauseReason::Shutdown => "by glis, because the machine shuts down",
+        PauseReason::Crash => "by the end of its process",
     }
 }

@@ -17,9 +17,9 @@ use crate::spec::RefOrigin;
 use crate::status::Status;
 use crate::tree::Occasion;
 
-pub(super) fn stop(draft: &mut Draft<'_>) {
+pub(super) fn stop(draft: &mut Draft<'_>, cause: StopCause) {
     match &draft.session.phase {
-        Phase::Live => halt::begin(draft, AfterStop::Rest),
+        Phase::Live => halt::suspend(draft, cause),
         Phase::Stopping { op, then: AfterStop::Restart { .. }, .. } => {
             let restart = *op;
             stop_restart(draft, restart);
@@ -64,7 +64,10 @@ pub(super) fn stop(draft: &mut Draft<'_>) {
             halt::begin(draft, then);
         }
         Phase::Rest(_) if draft.session.deferred.is_some() => draft.event(Event::StartForgone),
-        Phase::Rest(_) => draft.reply(Reply::Already),
+        Phase::Rest(_) => {
+            draft.release_from_gate();
+            draft.reply(Reply::Already);
+        }
     }
 }
 

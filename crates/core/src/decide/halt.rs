@@ -10,16 +10,19 @@ use crate::timer::{Span, TimerKey, When};
 
 /// Ends it as gently as its turn allows.
 pub(super) fn begin(draft: &mut Draft<'_>, then: AfterStop) {
-    let gentle = if draft.session.turn().under_way() { Urgency::Interrupt } else { Urgency::Quiet };
-    begin_as(draft, then, gentle);
+    begin_as(draft, then, gentle(draft));
 }
 
-/// Ends an agent that has nothing to do: its input is closed, and it is told to terminate.
+/// Ends an agent, and nothing follows.
 pub(super) fn suspend(draft: &mut Draft<'_>, cause: StopCause) {
-    let op = draft.new_op();
+    let (op, urgency) = (draft.new_op(), gentle(draft));
     draft.event(Event::StopBegan { op, then: AfterStop::Rest, cause });
-    let generation = draft.session.generation;
-    draft.effect(Effect::StopProcess { generation, urgency: Urgency::Quiet });
+    draft.effect(Effect::StopProcess { generation: draft.session.generation, urgency });
+}
+
+/// An agent that has nothing to do is told to terminate; else its turn is interrupted first.
+fn gentle(draft: &Draft<'_>) -> Urgency {
+    if draft.session.turn().under_way() { Urgency::Interrupt } else { Urgency::Quiet }
 }
 
 pub(super) fn begin_as(draft: &mut Draft<'_>, then: AfterStop, urgency: Urgency) {

@@ -44,7 +44,7 @@ pub(super) fn not_in_use(draft: &mut Draft<'_>, spell: u64, cause: StopCause) {
 pub(super) fn in_use(draft: &mut Draft<'_>, spell: u64, cause: StopCause) {
     match cause {
         StopCause::Memory => look_at_next(draft),
-        StopCause::Idle | StopCause::Asked => {
+        StopCause::Idle | StopCause::Asked | StopCause::Shutdown => {
             if draft.session.idle_spell() == Some(spell) {
                 wait_again(draft, spell);
             }

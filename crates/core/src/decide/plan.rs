@@ -14,7 +14,7 @@ use crate::plan::{
 };
 use crate::react::{self, follow, settle_house};
 use crate::refusal::Refusal;
-use crate::session::{Phase, Rest, Session, StartCause};
+use crate::session::{Phase, Rest, Session, StartCause, StopCause};
 
 pub(super) fn command(house: &House, command: PlanCommand) -> Result<Decision, Refusal> {
     let mut draft = Draft::over(house);
@@ -143,6 +143,11 @@ fn resume(
             };
             Some(words)
         }
+        (RunStep::Failed(RunFault::NotAccepted(why)), prompt) => {
+            Some(prompt.unwrap_or_else(|| {
+                format!("[glis] Your work was not accepted: {why}. Mend what is wrong, and commit.")
+            }))
+        }
         (
             RunStep::Preparing
             | RunStep::Finishing
@@ -153,6 +158,16 @@ fn resume(
         ) => return Err(idle()),
     };
     let session = run.session.clone().ok_or_else(idle)?;
+    if run.is_over() {
+        if draft.gate.shut().is_some() {
+            return Err(Refusal::Shut { session: task.to_owned() });
+        }
+        let next = plan_of(draft, id)?.next_run(task);
+        let (task, resumed_from) = (task.to_owned(), Some(run.id.clone()));
+        let (restart_of, alone) = (None, true);
+        let began = PlanEvent::RunBegan { run: next, task, restart_of, resumed_from, alone };
+        draft.plan_event(id, began);
+    }
     draft.turn_to(&session)?;
     match (&draft.session.phase, prompt) {
         (Phase::Live, Some(prompt)) => message::send(draft, prompt)?,
@@ -224,6 +239,7 @@ fn restart(
         run: run.clone(),
         task: task.to_owned(),
         restart_of: Some(former.id),
+        resumed_from: None,
         alone: true,
     };
     draft.plan_event(id, began);
@@ -294,7 +310,7 @@ fn review(draft: &mut Draft<'_>, id: &PlanId, task: &str) {
 fn end_session(draft: &mut Draft<'_>, run: &Run) {
     let Some(session) = &run.session else { return };
     if draft.turn_to(session).is_ok() && draft.session.phase == Phase::Live {
-        end::stop(draft);
+        end::stop(draft, StopCause::Asked);
         follow(draft);
     }
 }

@@ -77,7 +77,7 @@ pub(super) fn observed(draft: &mut Draft<'_>, world: World) {
         Phase::Stopping { cause, .. } => match world {
             World::Alive { generation, .. } => {
                 let urgency = match cause {
-                    StopCause::Asked => Urgency::Interrupt,
+                    StopCause::Asked | StopCause::Shutdown => Urgency::Interrupt,
                     // No turn was open.
                     StopCause::Idle | StopCause::Memory => Urgency::Quiet,
                 };
@@ -152,8 +152,8 @@ fn started_or_not(draft: &mut Draft<'_>, op: OpId, cause: StartCause, world: Wor
         }
         World::Ended { .. } => gone(draft, world),
         // Nothing was started, so nothing was said: a task of a plan begins again by itself, in the
-        // environment that the plan is executed in, and so does the next iteration of a loop. That a
-        // daemon died is no failure of theirs.
+        // environment that the plan is executed in, and so does the next iteration of a loop, and what
+        // comes back with the gate. That a daemon died is no failure of theirs.
         World::Gone { .. } if begins_by_itself(draft, cause) => {
             let generation = draft.session.generation;
             draft.effect(Effect::StartProcess { op, generation });
@@ -175,7 +175,9 @@ fn begins_by_itself(draft: &Draft<'_>, cause: StartCause) -> bool {
     match cause {
         StartCause::New => react::plan::works_for_plan(draft),
         StartCause::Restart => draft.session.iterates(),
-        StartCause::Resume | StartCause::Message => false,
+        // It comes back with everything; asked for again, an open gate resumes nothing.
+        StartCause::Resume => draft.gate.holds(&draft.session.id),
+        StartCause::Message => false,
     }
 }
 

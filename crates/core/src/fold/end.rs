@@ -31,6 +31,7 @@ impl Session {
             Phase::Stopping { cause: StopCause::Idle, .. } => Rule::Idled,
             Phase::Stopping { cause: StopCause::Memory, .. } => Rule::MadeRoom,
             Phase::Stopping { cause: StopCause::Asked, .. } => Rule::Stopped,
+            Phase::Stopping { cause: StopCause::Shutdown, .. } => Rule::ShutDown,
             Phase::Starting(_)
             | Phase::Live
             | Phase::Pausing(_)

@@ -1,7 +1,7 @@
 //! The fold, as far as plans are concerned.
 
 use crate::event::Event;
-use crate::ids::{PlanId, RunId};
+use crate::ids::{PlanId, RunId, SessionId};
 use crate::plan::{Plan, PlanEvent, PlanSpec, Run, RunStep, TaskRef, schedule_of};
 use crate::session::{Session, WallMs};
 use crate::shared::SharedMap;
@@ -48,8 +48,20 @@ impl Plan {
                 self.paused = Some(*why);
                 self.include_all();
             }
-            PlanEvent::RunBegan { run, task, restart_of, alone } => {
-                self.begin_run(at, (run, task), restart_of.as_ref(), *alone);
+            PlanEvent::RunBegan { run, task, restart_of, resumed_from, alone } => {
+                let session = self.supersede(at, run, restart_of.as_ref(), resumed_from.as_ref());
+                self.begin_run(Run {
+                    id: run.clone(),
+                    task: task.clone(),
+                    step: session.as_ref().map_or(RunStep::Preparing, |_| RunStep::Working),
+                    session,
+                    alone: *alone,
+                    created_at: at,
+                    updated_at: at,
+                    restart_of: restart_of.clone(),
+                    resumed_from: resumed_from.clone(),
+                    superseded_by: None,
+                });
             }
             PlanEvent::RunFinishing { run } => self.step(at, run, RunStep::Finishing),
             PlanEvent::RunSucceeded { run, commit } => {
@@ -98,33 +110,27 @@ impl Plan {
         }
     }
 
-    fn begin_run(
+    /// Links the run before this one, and says whose session this one goes on in, if it does.
+    fn supersede(
         &mut self,
         at: WallMs,
-        (id, task): (&RunId, &str),
+        run: &RunId,
         restart_of: Option<&RunId>,
-        alone: bool,
-    ) {
+        resumed_from: Option<&RunId>,
+    ) -> Option<SessionId> {
         if let Some(former) = restart_of.and_then(|former| self.runs.get_mut(former)) {
-            former.superseded_by = Some(id.clone());
+            former.superseded_by = Some(run.clone());
             former.updated_at = at;
             self.active.remove(&former.id);
         }
-        self.schedule.take(task);
-        self.latest.insert_mut(task.to_owned(), id.clone());
-        self.active.insert(id.clone());
-        let run = Run {
-            id: id.clone(),
-            task: task.to_owned(),
-            step: RunStep::Preparing,
-            session: None,
-            alone,
-            created_at: at,
-            updated_at: at,
-            restart_of: restart_of.cloned(),
-            superseded_by: None,
-        };
-        self.runs.insert_mut(id.clone(), run);
+        resumed_from.and_then(|former| self.runs.get(former)?.session.clone())
+    }
+
+    fn begin_run(&mut self, run: Run) {
+        self.schedule.take(&run.task);
+        self.latest.insert_mut(run.task.clone(), run.id.clone());
+        self.active.insert(run.id.clone());
+        self.runs.insert_mut(run.id.clone(), run);
     }
 
     fn step(&mut self, at: WallMs, run: &RunId, step: RunStep) {
@@ -137,16 +143,18 @@ impl Plan {
     }
 
     /// The session of a run has become something else.
-    pub(crate) fn touch(&mut self, at: WallMs, run: &RunId) {
+    pub(crate) fn touch(&mut self, at: WallMs, of: &TaskRef, session: &SessionId) {
+        let Some(id) = self.run_of(of, session).map(|run| run.id.clone()) else { return };
         // What is over stays as it was recorded, whatever becomes of its session.
-        if let Some(run) = self.runs.get_mut(run).filter(|run| !run.is_over()) {
+        if let Some(run) = self.runs.get_mut(&id).filter(|run| !run.is_over()) {
             run.updated_at = at;
         }
     }
 
     /// Takes in what has happened to the session of one of its runs.
     pub(crate) fn learn(&mut self, at: WallMs, of: &TaskRef, session: &Session, event: &Event) {
-        let Some(run) = self.runs.get_mut(&of.run) else { return };
+        let Some(id) = self.run_of(of, &session.id).map(|run| run.id.clone()) else { return };
+        let Some(run) = self.runs.get_mut(&id) else { return };
         if matches!(event, Event::SessionCreated { .. } | Event::SessionRecovered { .. })
             && run.session.is_none()
         {

@@ -21,7 +21,7 @@ pub(crate) fn wish(mode: PauseMode) -> PauseWish {
 /// The run that the session in hand is, if that is not over.
 fn run_in_hand(draft: &Draft<'_>) -> Option<(TaskRef, Run)> {
     let of = draft.session.spec.task.as_deref()?;
-    let run = draft.plan(&of.plan)?.run(&of.run)?;
+    let run = draft.plan(&of.plan)?.run_of(of, &draft.session.id)?;
     let is_it = run.session.as_ref() == Some(&draft.session.id) && !run.is_over();
     is_it.then(|| (of.clone(), run.clone()))
 }
@@ -178,8 +178,13 @@ pub(crate) fn begin_ready(draft: &mut Draft<'_>) {
     }
     for id in draft.plans(|plan| plan.next().is_some()) {
         while let Some((run, task)) = draft.plan(&id).and_then(|plan| next(draft, plan)) {
-            let began =
-                PlanEvent::RunBegan { run: run.clone(), task, restart_of: None, alone: false };
+            let began = PlanEvent::RunBegan {
+                run: run.clone(),
+                task,
+                restart_of: None,
+                resumed_from: None,
+                alone: false,
+            };
             draft.plan_event(&id, began);
             draft.plan_effect(&id, Effect::BeginRun { run });
         }

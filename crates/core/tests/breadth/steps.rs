@@ -5,6 +5,7 @@ use glis_core::gate::{GateWish, Kept};
 use glis_core::input::{Command, IfRunning, Sign};
 use glis_core::limits::{Limits, Over};
 use glis_core::pause::{OnTimeout, PauseMode, PauseReason};
+use glis_core::session::StopCause;
 use glis_core::spec::IdleLimit;
 use glis_core::talk::{Ask, AskKind};
 use glis_core::tree::Clearing;
@@ -76,7 +77,7 @@ pub(crate) fn commands(session: &SessionId) -> Vec<Command> {
             agent_ref: Some("ref-2".to_owned()),
             prompt: Some("anew".to_owned()),
         },
-        Command::Stop { session: session() },
+        Command::Stop { session: session(), cause: StopCause::Asked },
         Command::LimitIdle { session: session(), limit: IdleLimit::Secs(60) },
         Command::Remove { session: session(), running: IfRunning::Stop },
         Command::Snapshot { session: session() },

@@ -7,7 +7,7 @@ use crate::rules::Rules;
 use crate::world::{Luck, World};
 use glis_core::event::Ending;
 use glis_core::input::{Command, Hearing};
-use glis_core::session::Phase;
+use glis_core::session::{Phase, StopCause};
 use glis_core::{
     Decision, Effect, Gate, House, Input, Recorded, Session, SessionId, Subject, TimerKey,
 };
@@ -72,7 +72,7 @@ impl Daemon {
                 self.rules.replied(Some(id), reply)?;
             }
         }
-        let stray = || Command::Stop { session: SessionId(String::new()) };
+        let stray = || Command::Stop { session: SessionId(String::new()), cause: StopCause::Asked };
         let of = |subject: &Subject| Input::Command(asked(subject).cloned().unwrap_or_else(stray));
         self.carry(world, decision, of)
     }

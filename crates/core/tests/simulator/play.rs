@@ -13,6 +13,7 @@ use glis_core::input::{Command, Exit, Hearing, IfRunning, Outcome};
 use glis_core::limits::{Limits, Over};
 use glis_core::looping::{LoopChange, LoopContext, LoopSpec};
 use glis_core::pause::{OnTimeout, PauseMode, PauseReason};
+use glis_core::session::StopCause;
 use glis_core::spec::{IdleLimit, Spec};
 use glis_core::tree::Clearing;
 use glis_core::{AskId, Event, Input, Recorded, SessionId, TimerKey};
@@ -266,8 +267,8 @@ impl Play {
                 let agent_ref = self.mint(kind);
                 Command::Restart { session, agent_ref, prompt }
             }
-            23 => Command::Stop { session },
-            24 if self.rng.percent(50) => Command::Stop { session },
+            23 => Command::Stop { session, cause: StopCause::Asked },
+            24 if self.rng.percent(50) => Command::Stop { session, cause: StopCause::Asked },
             24 => self.limit_idle(session),
             25 if self.rng.percent(70) => {
                 let stop = self.rng.percent(50);
@@ -330,7 +331,7 @@ impl Play {
             let session = session.clone();
             match which {
                 0 => Command::Pause { session, mode, reason, on_timeout, clearing },
-                1 => Command::Stop { session },
+                1 => Command::Stop { session, cause: StopCause::Asked },
                 _ => Command::Resume { session, prompt: None },
             }
         };

@@ -6,6 +6,7 @@ use glis_core::gate::{GateSource, GateWish, Kept};
 use glis_core::input::{Command, Exit, Outcome};
 use glis_core::leftover::Leftovers;
 use glis_core::pause::{Moment, OnTimeout, PauseMode, PauseReason};
+use glis_core::session::StopCause;
 use glis_core::spec::Spec;
 use glis_core::tree::{Clearing, PathList};
 use glis_core::{
@@ -167,7 +168,11 @@ fn a_stop_takes_back_what_waits_to_start() {
     let send = Command::Send { session: id("blue"), text: "do".to_owned() };
     decide(&mut house, Input::Command(send)).unwrap();
     assert!(house.session(&id("blue")).unwrap().deferred.is_some());
-    decide(&mut house, Input::Command(Command::Stop { session: id("blue") })).unwrap();
+    decide(
+        &mut house,
+        Input::Command(Command::Stop { session: id("blue"), cause: StopCause::Asked }),
+    )
+    .unwrap();
     assert!(house.session(&id("blue")).unwrap().deferred.is_none());
     open(&mut house);
     assert_eq!(status(&house, "blue"), Status::Suspended);

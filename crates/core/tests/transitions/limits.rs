@@ -5,7 +5,7 @@ use glis_core::gate::{GateWish, Kept};
 use glis_core::input::{Command, IfRunning, Outcome};
 use glis_core::limits::{Limits, Over};
 use glis_core::pause::{Moment, OnTimeout, PauseMode, PauseReason};
-use glis_core::session::Deferral;
+use glis_core::session::{Deferral, StopCause};
 use glis_core::tree::{Clearing, PathList};
 use glis_core::{
     Event, GateCommand, House, Input, OpId, Refusal, Reply, Session, SessionId, Status,
@@ -150,7 +150,9 @@ fn a_restart_keeps_its_own_place_and_never_waits_for_one() {
 #[test]
 fn what_waits_can_be_withdrawn() {
     let remove = Command::Remove { session: id("a"), running: IfRunning::Refuse };
-    for withdraw in [Command::Stop { session: id("a") }, pause("a"), remove] {
+    for withdraw in
+        [Command::Stop { session: id("a"), cause: StopCause::Asked }, pause("a"), remove]
+    {
         let mut house = full(&["a"], Over::Queue).unwrap();
         ask(&mut house, resume("a")).unwrap();
         ask(&mut house, withdraw.clone()).unwrap();

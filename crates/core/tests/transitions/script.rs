@@ -294,7 +294,7 @@ impl Stage {
                 let agent_ref = (self.kind == Kind::Agent).then(|| "ref-2".to_owned());
                 Command::Restart { session, agent_ref, prompt: some }
             }
-            "stop" => Command::Stop { session },
+            "stop" => Command::Stop { session, cause: StopCause::Asked },
             "timeout" => {
                 let secs = rest.parse().map(|minutes: u64| IdleLimit::Secs(minutes * 60));
                 let other = if rest == "usual" { IdleLimit::Usual } else { IdleLimit::Never };

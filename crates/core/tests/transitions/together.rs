@@ -3,7 +3,7 @@
 use crate::script::Kind;
 use glis_core::input::{Command, Outcome};
 use glis_core::pause::{OnTimeout, PauseMode, PauseReason};
-use glis_core::session::Process;
+use glis_core::session::{Process, StopCause};
 use glis_core::spec::Spec;
 use glis_core::tree::Clearing;
 use glis_core::{
@@ -67,7 +67,7 @@ pub(crate) fn running_as(house: &mut House, name: &str, spec: Spec) -> Result<()
 }
 
 pub(crate) fn stop(house: &mut House, name: &str) -> Result<(), Refusal> {
-    decide(house, Input::Command(Command::Stop { session: id(name) }))?;
+    decide(house, Input::Command(Command::Stop { session: id(name), cause: StopCause::Asked }))?;
     let exit = glis_core::input::Exit::unseen(glis_core::leftover::Leftovers::default());
     let outcome = Outcome::ProcessEnded { generation: 1, exit };
     decide(house, Input::Outcome { session: id(name), outcome })

@@ -14,7 +14,7 @@ use crate::environments::Caller;
 use crate::pools::Kind;
 use glis_agent::context::{Known, resume_prompt};
 use glis_core::pause::{PauseMode, PauseReason};
-use glis_core::session::{Phase, WallMs};
+use glis_core::session::{Phase, StopCause, WallMs};
 use glis_core::spec::RefOrigin;
 use glis_core::tree::Clearing;
 use glis_core::{AskId, Command, Refusal, Session, SessionId};
@@ -127,7 +127,7 @@ pub(super) async fn translate(state: &ServerState, given: &str, action: Action) 
             restart(&found, Some(context(state, &found).await))
         }
         Action::Restart { with_context: false } => restart(&found, found.spec.prompt.clone()),
-        Action::Stop => Command::Stop { session },
+        Action::Stop => Command::Stop { session, cause: StopCause::Asked },
         Action::LimitIdle { limit } => Command::LimitIdle { session, limit },
         Action::Remove { running } => Command::Remove { session, running },
         Action::Acknowledge => Command::Acknowledge { session },

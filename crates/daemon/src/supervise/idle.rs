@@ -34,7 +34,7 @@ impl Supervisor {
         let wanted = match cause {
             StopCause::Idle => config.idle.enabled,
             StopCause::Memory => config.memory.enabled,
-            StopCause::Asked => true,
+            StopCause::Asked | StopCause::Shutdown => true,
         };
         if !wanted || self.links.send(id, HolderCommand::CheckIdle(answer)).is_err() {
             return Use::InUse;

@@ -57,6 +57,7 @@ pub(super) fn word(reason: PauseReason) -> &'static str {
         PauseReason::RateLimit => "usage limit",
         PauseReason::Budget => "budget",
         PauseReason::Shutdown => "for a shutdown",
+        PauseReason::Crash => "its process died",
     }
 }
 
