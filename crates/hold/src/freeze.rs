@@ -97,6 +97,16 @@ impl Holder {
         }
     }
 
+    /// Lets those of the agent's group go on who are stopped: until then they take no other signal.
+    /// Whoever runs is left alone, because programs draw their screen anew when they go on.
+    pub(crate) fn wake_group(&self) {
+        let group = self.agent.as_raw_pid();
+        let members = self.killer.members();
+        for member in members.iter().filter(|one| one.stopped && one.group == group) {
+            signal(member, Signal::CONT);
+        }
+    }
+
     /// Who belongs to the agent and is not stopped.
     fn moving(&self) -> Vec<Process> {
         let members = self.killer.members().into_iter();

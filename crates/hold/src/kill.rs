@@ -97,12 +97,11 @@ impl Killer {
         }
     }
 
-    /// Sends the signals to everyone who belongs to the family and has not had the first of them
-    /// yet. Returns how many live.
-    pub(crate) fn round(&mut self, signals: &[Signal]) -> usize {
+    /// Sends the signal to everyone who belongs to the family and has not had it yet. Returns how
+    /// many live.
+    pub(crate) fn round(&mut self, signal: Signal) -> usize {
         let members = self.members();
         self.meet(&members);
-        let first = signals.first().map_or(0, |signal| signal.as_raw());
         for known in &mut self.known {
             let member = members.iter().find(|member| !member.zombie && known.is(member));
             known.alive = member.is_some();
@@ -110,15 +109,19 @@ impl Killer {
                 known.handle = None;
                 continue;
             };
+            let had = known.killed.signal == signal.as_raw();
             // The handle is open: if the process is still the one that was seen, it is the right one.
-            if known.handle.is_none() || known.killed.signal == first || !member.is_unchanged() {
+            if known.handle.is_none() || had || !member.is_unchanged() {
                 continue;
             }
-            known.killed.signal = first;
+            known.killed.signal = signal.as_raw();
             known.describe();
-            for (signal, handle) in signals.iter().zip(known.handle.iter().cycle()) {
-                // It may be gone in this instant, which is what was wanted.
-                let _ = pidfd_send_signal(handle, *signal);
+            let Some(handle) = &known.handle else { continue };
+            // It may be gone in this instant, which is what was wanted.
+            let _ = pidfd_send_signal(handle, signal);
+            if member.stopped {
+                // Until it goes on, it takes no other signal.
+                let _ = pidfd_send_signal(handle, Signal::CONT);
             }
         }
         reap(&members, self.agent);

@@ -111,8 +111,6 @@ impl Holder {
                 if !terminate.is_zero() {
                     self.close_input();
                     self.signal_groups(Signal::TERM);
-                    // A stopped process takes no other signal than this one.
-                    let _ = kill_process_group(self.agent, Signal::CONT);
                     self.melt();
                 }
                 Some(Step::Terminating { until })
@@ -120,7 +118,7 @@ impl Holder {
             Step::Terminating { until } if now >= *until => Some(killing(now)),
             Step::Leaving { until, look } if now >= look.at.min(*until) => {
                 let (until, look) = (*until, look.later(now));
-                match self.killer.round(&[Signal::TERM, Signal::CONT]) {
+                match self.killer.round(Signal::TERM) {
                     0 => Some(Step::Draining { until: now + DRAIN_WAIT }),
                     _ if now >= until => Some(killing(now)),
                     _ => self.look_again(Step::Leaving { until, look }),
@@ -128,7 +126,7 @@ impl Holder {
             }
             Step::Killing { until, look } if now >= look.at.min(*until) => {
                 let (until, look) = (*until, look.later(now));
-                match self.killer.round(&[Signal::KILL]) {
+                match self.killer.round(Signal::KILL) {
                     0 if self.agent_is_gone() => Some(Step::Draining { until: now + DRAIN_WAIT }),
                     _ if now >= until => Some(Step::Draining { until: now + DRAIN_WAIT }),
                     _ => self.look_again(Step::Killing { until, look }),

@@ -42,8 +42,8 @@ pub fn sweep(session: &str, dir: &Path, kept: &[ProcessMark]) -> Result<Swept, S
     if !kept.is_empty() {
         killer.spare(Spared::These(kept.to_vec()));
     }
-    let _gone = until_gone(&mut killer, &[Signal::TERM, Signal::CONT], GRACE)
-        || until_gone(&mut killer, &[Signal::KILL], KILL_WAIT);
+    let _gone = until_gone(&mut killer, Signal::TERM, GRACE)
+        || until_gone(&mut killer, Signal::KILL, KILL_WAIT);
     let kept = killer.spared();
     let (killed, stuck) = killer.outcome();
     drop(lock);
@@ -58,9 +58,9 @@ fn take_lock(dir: &Path) -> Result<File, SweepFault> {
     })
 }
 
-fn until_gone(killer: &mut Killer, signals: &[Signal], within: Duration) -> bool {
+fn until_gone(killer: &mut Killer, signal: Signal, within: Duration) -> bool {
     let deadline = Instant::now() + within;
-    while killer.round(signals) > 0 {
+    while killer.round(signal) > 0 {
         let left = deadline.saturating_duration_since(Instant::now());
         if left.is_zero() {
             return false;

@@ -219,7 +219,7 @@ pub enum Order {
 pub struct Ladder {
     /// SIGINT to the group, then this long.
     pub interrupt_ms: u32,
-    /// Standard input closed, SIGTERM and SIGCONT to the group, then this long.
+    /// Standard input closed, SIGTERM to the group (and SIGCONT to whoever is stopped), then this long.
     pub terminate_ms: u32,
 }
 

@@ -112,6 +112,20 @@ fn a_stopped_agent_is_woken_to_be_ended() -> Outcome {
 }
 
 #[test]
+#[test]
+fn an_agent_that_runs_is_not_told_to_go_on() -> Outcome {
+    let mut rig = Rig::new(
+        "trap 'echo drawn anew' CONT; trap 'end=1' TERM; echo ready; \
+         while test -z \"$end\"; do sleep 0.05; done; sleep 0.2; echo bye",
+    )?;
+    let mut conn = ready(&mut rig)?;
+    conn.order(&Order::Stop(Ladder { interrupt_ms: 0, terminate_ms: 60_000 }))?;
+    assert_eq!(conn.ended()?.end, End::Exited(0));
+    let said = String::from_utf8(rig.log()?)?;
+    assert!(said.contains("bye") && !said.contains("drawn anew"), "{said}");
+    Ok(())
+}
+
 fn whoever_escapes_into_a_session_of_his_own_is_ended_and_listed() -> Outcome {
     let mut rig = Rig::new(
         "setsid sh -c 'trap \"\" HUP; echo $$ > one; exec sleep 101' & \
