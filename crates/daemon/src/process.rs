@@ -4,6 +4,7 @@
 //! and its start time, and it is only ever signalled through a handle that was opened before these
 //! were compared.
 
+use glis_core::plain::{in_one_line, in_sight};
 use glis_core::session::Process;
 use glis_wire::hold::ProcessMark;
 use glis_wire::stat::Stat;
@@ -57,6 +58,14 @@ pub(crate) fn handle_of(process: &Process) -> Option<OwnedFd> {
 /// Whether the machine was restarted since a process began. In doubt it was not.
 pub(crate) fn is_of_another_boot(process: &Process) -> bool {
     boot().is_some_and(|boot| boot != process.boot_id)
+}
+
+/// The command of the process that has this one's number now, if it is another one.
+pub(crate) fn stranger(process: &Process) -> Option<String> {
+    let is_other = start_ticks(process.pid)? != process.start_ticks || is_of_another_boot(process);
+    let command = std::fs::read(format!("/proc/{}/cmdline", process.pid)).ok()?;
+    let command = String::from_utf8_lossy(&command).trim_end_matches('\0').replace('\0', " ");
+    is_other.then(|| in_one_line(&in_sight(&command)))
 }
 
 fn boot() -> Option<String> {

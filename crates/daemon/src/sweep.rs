@@ -1,7 +1,8 @@
 //! Ending processes that carry a session's mark and have no holder any more.
 
 use crate::child::ends_within;
-use crate::exit::companions;
+use crate::diary;
+use crate::exit::{companions, note_ended};
 use crate::turns::Turns;
 use glis_core::leftover::{Companion, Leftovers};
 use glis_core::session::Session;
@@ -34,14 +35,20 @@ pub(crate) fn kept(session: &Session) -> Vec<ProcessMark> {
 /// fails or is refused says so: what is left is not known then.
 pub(crate) fn sweep(dir: &Path, session: &Session) -> Leftovers {
     match SWEEPS.wait(&session.id, || run_sweep(dir, session)) {
-        Ok(swept) => Leftovers {
-            killed: companions(&swept.killed),
-            stuck: companions(&swept.stuck),
-            kept: companions(&swept.kept),
-            ..Leftovers::default()
-        },
+        Ok(swept) => {
+            for orphan in swept.killed.iter().chain(&swept.stuck) {
+                diary(&format!("Killing orphaned subprocess: PID {}", orphan.pid));
+            }
+            note_ended(&swept.killed);
+            Leftovers {
+                killed: companions(&swept.killed),
+                stuck: companions(&swept.stuck),
+                kept: companions(&swept.kept),
+                ..Leftovers::default()
+            }
+        }
         Err(fault) => {
-            crate::diary(&format!("session {}: not swept: {fault}", session.id));
+            diary(&format!("session {}: not swept: {fault}", session.id));
             Leftovers { unclear: Some(fault.to_string()), ..Leftovers::default() }
         }
     }

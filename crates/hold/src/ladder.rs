@@ -45,6 +45,7 @@ impl Holder {
         match &mut self.stage.step {
             Step::Running if self.stage.end.is_some() => {}
             Step::Running => {
+                self.stage.told_at = Some(now);
                 self.stage.step = Step::Interrupting { until: now + interrupt, terminate: granted };
                 if !interrupt.is_zero() {
                     self.signal_groups(Signal::INT);
@@ -112,10 +113,14 @@ impl Holder {
                     self.close_input();
                     self.signal_groups(Signal::TERM);
                     self.melt();
+                    self.wake_group();
                 }
                 Some(Step::Terminating { until })
             }
-            Step::Terminating { until } if now >= *until => Some(killing(now)),
+            Step::Terminating { until } if now >= *until => {
+                self.stage.grace = self.stage.told_at.map(|told_at| now - told_at);
+                Some(killing(now))
+            }
             Step::Leaving { until, look } if now >= look.at.min(*until) => {
                 let (until, look) = (*until, look.later(now));
                 match self.killer.round(Signal::TERM) {
@@ -213,6 +218,10 @@ impl Holder {
             kept,
             log_began: Some(self.facts.began_at),
             errors_began,
+            grace_ms: self
+                .stage
+                .grace
+                .map(|grace| u64::try_from(grace.as_millis()).unwrap_or(u64::MAX)),
         };
         let kept = self.write_record(&record);
         let keep_again_at = now + KEEP_AGAIN;

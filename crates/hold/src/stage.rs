@@ -20,6 +20,10 @@ pub(crate) struct Stage {
     pub(crate) end: Option<End>,
     /// Whether it was told to.
     pub(crate) ordered: bool,
+    /// When it was first told to.
+    pub(crate) told_at: Option<Instant>,
+    /// How long it was given before SIGKILL, if it was sent that.
+    pub(crate) grace: Option<Duration>,
 }
 
 #[derive(Debug, Default)]

@@ -16,7 +16,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use std::convert::Infallible;
-use std::io;
+use std::io::{self, Write as _};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -122,10 +122,12 @@ fn signals() -> io::Result<impl Future<Output = ()>> {
     let (mut end, mut interrupt) =
         (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
     Ok(async move {
-        tokio::select! {
-            _ = end.recv() => {}
-            _ = interrupt.recv() => {}
-        }
+        let name = tokio::select! {
+            _ = end.recv() => "SIGTERM",
+            _ = interrupt.recv() => "SIGINT",
+        };
+        // Where nobody reads it any more, the end is in order all the same.
+        drop(writeln!(io::stderr(), "Received exit signal {name}"));
     })
 }
 

@@ -377,6 +377,9 @@ pub struct ExitRecord {
 pub enum End {
     /// It exited with this status.
     Exited(i32),
+    /// How long it was given to go before it was sent SIGKILL, if it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grace_ms: Option<u64>,
     /// It was killed by this signal.
     Signalled(i32),
 }

@@ -109,6 +109,9 @@ fn after_a_reboot_the_stranger_with_the_old_number_is_left_alone() -> Outcome {
             house.ok(&["stop", "blue"])?;
             house.ok(&["daemon", "stop", "--agents"])?;
             assert!(stranger.sings(), "{stale:?} {verb:?}: a stranger was hit");
+            let diary = std::fs::read_to_string(house.home().join("daemon.log"))?;
+            let spared = format!("PID {} is not ours: sleep 600\n", stranger.pid());
+            assert!(diary.contains(&spared), "{stale:?} {verb:?}: {diary}");
         }
     }
     Ok(())

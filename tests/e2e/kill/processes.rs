@@ -7,6 +7,8 @@ use crate::support::wreck::{
 };
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
+use std::io::{BufRead as _, BufReader};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 /// A session that is in the middle of a long tool, with a child that has left its group.
@@ -168,6 +170,54 @@ fn an_exit_signal_ends_the_daemon_and_no_agent() -> Outcome {
         let adopted = house.show("blue")?;
         assert_eq!((&adopted["pid"], &adopted["status"]), (&session["pid"], &"busy".into()));
     }
+    Ok(())
+}
+
+#[test]
+fn an_exit_signal_ends_the_page_and_is_told() -> Outcome {
+    let house = House::new()?;
+    for (signal, name) in [(Signal::TERM, "SIGTERM"), (Signal::INT, "SIGINT")] {
+        let mut command = house.glis();
+        command.args(["web", "--listen", "127.0.0.1:0"]);
+        let mut web = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+        BufReader::new(web.stdout.take().ok_or("no stdout")?).read_line(&mut String::new())?;
+        kill_process(Pid::from_child(&web), signal)?;
+        let output = web.wait_with_output()?;
+        let told = String::from_utf8(output.stderr)?;
+        assert!(output.status.success(), "{told}");
+        assert_eq!(told, format!("Received exit signal {name}\n"));
+    }
+    Ok(())
+}
+
+#[test]
+fn the_log_tells_how_each_process_was_ended() -> Outcome {
+    let house = House::new()?;
+    house.configure("[pause]\ninterrupt_secs = 1\nterminate_secs = 2\n")?;
+    house.rehearsal("gentle")?;
+    let gentle = pid_of(&house.turn("gentle", "say hello")?)?;
+    house.ok(&["stop", "gentle"])?;
+    let script = "trap '' INT TERM HUP; printf 'Ready? '; while :; do sleep 0.1; done";
+    house.command("deaf", &["sh", "-c", script])?;
+    let deaf = pid_of(&house.until("deaf", "waiting")?)?;
+    house.ok(&["stop", "deaf"])?;
+    let held = at_work(&house, "held")?;
+    let agent = pid_of(&held)?;
+    let left = marked(&text_of(&held, "id")?);
+    let orphan = left.into_iter().find(|pid| *pid != agent).ok_or("no orphan")?;
+    kill_and_wait(holder_of(agent)?)?;
+    house.until("held", "interrupted")?;
+    let diary = std::fs::read_to_string(house.home().join("daemon.log"))?;
+    for told in [
+        format!("Process {gentle} terminated gracefully\n"),
+        format!("Process {deaf} did not exit within 2s, sending SIGKILL\n"),
+        format!("Process {deaf} killed\n"),
+        format!("Killing orphaned subprocess: PID {orphan}\n"),
+        format!("Process {orphan} terminated gracefully\n"),
+    ] {
+        assert_eq!(diary.matches(&told).count(), 1, "{told}{diary}");
+    }
+    assert!(!diary.contains(&format!("Process {deaf} terminated")), "{diary}");
     Ok(())
 }
 

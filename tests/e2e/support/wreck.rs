@@ -168,6 +168,11 @@ pub(crate) fn rewrite(home: &Path, change: impl Fn(&mut Value)) -> Outcome<usize
             .cast_signed()
     };
     let db = rusqlite::Connection::open(home.join("events.db"))?;
+    // A start would go on from it, and never read what is written here.
+    match std::fs::remove_file(home.join("backup/checkpoint")) {
+        Err(fault) if fault.kind() != std::io::ErrorKind::NotFound => return Err(fault.into()),
+        Ok(()) | Err(_) => {}
+    }
     let mut changed = 0;
     for OnDisk { seq, body, .. } in recorded(home)? {
         let mut stored: Value = serde_json::from_str(&body)?;

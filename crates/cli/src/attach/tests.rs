@@ -255,6 +255,7 @@ fn exit_record() -> ExitRecord {
         stuck: Vec::new(),
         log_began: None,
         errors_began: None,
+        grace_ms: None,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::supervisor::Supervisor;
 use crate::exit;
-use crate::process::is_of_another_boot;
+use crate::process::{is_of_another_boot, stranger};
 use crate::sweep::sweep;
 use glis_core::SessionId;
 use glis_core::input::{Exit, Outcome, World};
@@ -13,12 +13,24 @@ use std::sync::Arc;
 /// What became of a process whose holder is not there.
 pub(super) fn world(supervisor: &Supervisor, session: &Session) -> World {
     let (dir, generation) = (supervisor.dir(&session.id), session.generation);
+    note_stranger(session);
     match exit::record(&dir, generation) {
-        Some(record) => World::Ended { generation, exit: exit::describe(&dir, &record) },
+        Some(record) => {
+            exit::note(&record);
+            World::Ended { generation, exit: exit::describe(&dir, &record) }
+        }
         None if session.process().is_some_and(is_of_another_boot) => {
             World::Ended { generation, exit: Exit::with_the_machine() }
         }
         None => World::Gone { left: sweep(&dir, session) },
+    }
+}
+
+/// Notes who has the number of the session's process by now, if that is another one: it is left alone.
+fn note_stranger(session: &Session) {
+    let Some(process) = session.process() else { return };
+    if let Some(command) = stranger(process) {
+        crate::diary(&format!("PID {} is not ours: {command}", process.pid));
     }
 }
 
@@ -30,10 +42,18 @@ pub(super) async fn what_is_left(
     generation: u32,
 ) -> Option<Exit> {
     let (own, session) = (Arc::clone(supervisor), session.clone());
+    let now = supervisor.session(&session.id).await;
+    let is_news = now.is_some_and(|now| now.generation == generation && now.runs());
     let look = move || {
         let dir = own.dir(&session.id);
+        note_stranger(&session);
         let mut exit = match exit::record(&dir, generation) {
-            Some(record) => exit::describe(&dir, &record),
+            Some(record) => {
+                if is_news {
+                    exit::note(&record);
+                }
+                exit::describe(&dir, &record)
+            }
             None => Exit::unseen(sweep(&dir, &session)),
         };
         exit.left.notes = own.live.take_end_notes(&session.id);

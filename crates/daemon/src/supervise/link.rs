@@ -284,6 +284,7 @@ impl Link {
         let describe = move || Ok(exit::describe(&dir, &record));
         let mut exit = supervisor.run_blocking(describe).await?;
         exit.left.notes = supervisor.live.take_end_notes(&self.listener.id);
+        exit::note(&record);
         self.outcome(Outcome::ProcessEnded { generation: self.listener.generation, exit }).await;
         // Questions are answered in order, and after everything before them is durable.
         drop(supervisor.session(&self.listener.id).await);

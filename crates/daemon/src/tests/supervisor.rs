@@ -40,6 +40,7 @@ fn exited(session: &str, generation: u32, status: i32) -> ExitRecord {
         kept: Vec::new(),
         log_began: None,
         errors_began: None,
+        grace_ms: None,
     }
 }
 

@@ -74,6 +74,7 @@ fn who_ignores_everything_is_killed_in_bounded_time() -> Outcome {
     let record = conn.ended()?;
     assert!(begun.elapsed() < Duration::from_secs(3), "{:?}", begun.elapsed());
     assert_eq!((record.end, record.ordered), (End::Signalled(9), true));
+    assert!(record.grace_ms.is_some());
     let [sleep] = &record.killed[..] else { return Err(format!("{record:?}").into()) };
     assert_eq!((sleep.command.as_str(), sleep.signal), ("sleep 100", 9));
     assert_eq!(sleep.cwd.as_deref(), Some(rig.launch.cwd.as_str()));
@@ -112,7 +113,6 @@ fn a_stopped_agent_is_woken_to_be_ended() -> Outcome {
 }
 
 #[test]
-#[test]
 fn an_agent_that_runs_is_not_told_to_go_on() -> Outcome {
     let mut rig = Rig::new(
         "trap 'echo drawn anew' CONT; trap 'end=1' TERM; echo ready; \
@@ -126,6 +126,7 @@ fn an_agent_that_runs_is_not_told_to_go_on() -> Outcome {
     Ok(())
 }
 
+#[test]
 fn whoever_escapes_into_a_session_of_his_own_is_ended_and_listed() -> Outcome {
     let mut rig = Rig::new(
         "setsid sh -c 'trap \"\" HUP; echo $$ > one; exec sleep 101' & \
