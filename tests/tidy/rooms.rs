@@ -65,7 +65,7 @@ const FLOORS: &[(&str, &[&str])] = &[
         &["cards", "environments", "last_words", "links", "log", "pools", "strikes", "turns"],
     ),
     ("configuration, calendar", &["settings", "resets", "returns"]),
-    ("the diary, and what processes wait for", &["diary", "foreground"]),
+    ("the diary", &["diary"]),
     (
         "the ground",
         &[

@@ -105,6 +105,7 @@ impl Holder {
                     | Report::Audience { .. }
                     | Report::Environment { .. }
                     | Report::FolderLost { .. }
+                    | Report::Reading { .. }
                     | Report::Gap { .. } => {}
                 },
             }

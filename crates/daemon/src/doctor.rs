@@ -78,6 +78,7 @@ impl Doctor {
             findings.extend(settings.fault().map(configuration));
             findings.extend(chat::examine(&home.state, &settings.now().chat.telegram));
             findings.extend(trash(&all, settings.now().trash.days));
+            findings.extend(patterns(&all, &ptrace_scope()));
             let folder = sessions_folder(&home);
             let strays = strays::find(&folder, &known);
             findings.extend(strays.iter().map(|found| stray(found, &folder)));
@@ -221,6 +222,32 @@ fn trash(all: &[Arc<Session>], days: u32) -> Option<Finding> {
     })
 }
 
+/// The kernel's rule on who sees what another process waits for. Root sees it, as everybody does where
+/// there is no such rule.
+fn ptrace_scope() -> String {
+    if rustix::process::geteuid().is_root() {
+        return String::new();
+    }
+    std::fs::read_to_string("/proc/sys/kernel/yama/ptrace_scope").unwrap_or_default()
+}
+
+/// Patterns that can accept nothing: from 2 on not even a holder sees whether its program reads.
+fn patterns(all: &[Arc<Session>], scope: &str) -> Option<Finding> {
+    let scope: u8 = scope.trim().parse().ok()?;
+    let concerned = |session: &Arc<Session>| session.spec.auto_yes && session.trashed.is_none();
+    (scope > 1 && all.iter().any(concerned)).then(|| {
+        finding(
+            "auto-yes",
+            Health::Warning,
+            format!(
+                "kernel.yama.ptrace_scope is {scope}: glis cannot see whether a program waits for \
+                 input, so accept_patterns answer nothing"
+            ),
+            Some("such questions wait for you; with a value of 1 or 0 patterns answer them"),
+        )
+    })
+}
+
 /// An agent that the log does not know.
 fn stray(found: &Stray, folder: &Path) -> Finding {
     let Stray { session, holder, agent, .. } = found;
@@ -254,4 +281,23 @@ fn strangers(folder: &Path, known: &BTreeSet<String>, strays: &[Stray]) -> Vec<F
         finding("sessions", health, message, Some(hint))
     });
     told.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_that_can_accept_nothing_are_told_to_whom_they_concern() {
+        let mut session = crate::fill::session();
+        session.spec.auto_yes = true;
+        let mut off = session.clone();
+        off.spec.auto_yes = false;
+        let (on, off) = (&[Arc::new(session)], &[Arc::new(off)]);
+        let told = patterns(on, "2\n").unwrap();
+        assert!(told.message.contains("ptrace_scope is 2"), "{}", told.message);
+        for (all, scope) in [(on, "1\n"), (on, "0\n"), (on, ""), (off, "3\n")] {
+            assert!(patterns(all, scope).is_none(), "{scope:?}");
+        }
+    }
 }

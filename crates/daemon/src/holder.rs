@@ -233,16 +233,32 @@ pub(crate) fn await_former(dir: &Path) {
     }
 }
 
-/// What a holder's agent was started with, over a connection of its own. A holder of an earlier
-/// version does not know.
+/// What a holder's agent was started with. A holder of an earlier version does not know.
 pub(crate) async fn remembered_env(dir: &Path) -> Option<(Env, Vec<Limit>)> {
+    let (_, told) = ask(dir, Order::Environment).await?;
+    if let Report::Environment { env, limits } = told { Some((env, limits)) } else { None }
+}
+
+/// Whether the program in the foreground of this process's terminal waits for input there. A holder of
+/// an earlier version does not know, and then it does not.
+pub(crate) async fn reads_terminal(dir: &Path, process: &Process) -> bool {
+    let told = ask(dir, Order::Reading).await;
+    told.is_some_and(|(hello, told)| {
+        process_of(&hello.process) == *process && told == Report::Reading { reads: true }
+    })
+}
+
+/// What a holder answers to a question, over a connection of its own.
+async fn ask(dir: &Path, question: Order) -> Option<(Hello, Report)> {
     let ask = async {
-        let (mut peer, _) = meet(dir).await.ok()?;
-        peer.send(&Order::Environment).await.ok()?;
+        let (mut peer, hello) = meet(dir).await.ok()?;
+        peer.send(&question).await.ok()?;
         loop {
             match peer.next().await.ok()??.words::<Report>().ok()? {
-                Report::Environment { env, limits } => return Some((env, limits)),
                 Report::Refused { .. } => return None,
+                told @ (Report::Environment { .. } | Report::Reading { .. }) => {
+                    return Some((hello, told));
+                }
                 Report::Hello(_)
                 | Report::Output { .. }
                 | Report::Wrote { .. }

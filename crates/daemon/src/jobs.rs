@@ -90,6 +90,11 @@ impl Jobs {
         self.runtime.block_on(tokio::time::sleep(time));
     }
 
+    /// Waits for something, in a thread that may block.
+    pub(crate) fn await_blocking<T>(&self, work: impl Future<Output = T>) -> T {
+        self.runtime.block_on(work)
+    }
+
     /// Tells what came of an effect.
     pub(crate) fn report(&self, session: SessionId, outcome: Outcome) {
         let mailbox = self.mailbox.clone();

@@ -21,7 +21,6 @@ mod exit;
 mod failpoint;
 mod fault;
 mod fill;
-mod foreground;
 mod gate;
 mod holder;
 mod jobs;

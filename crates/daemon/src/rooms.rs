@@ -173,7 +173,11 @@ impl Rooms {
             screens: Arc::clone(&self.screens),
             timers: Arc::clone(&self.timers),
             gate: Arc::clone(&self.gate),
-            judging: Judging { settings: Arc::clone(&self.settings), jobs: Arc::clone(&self.jobs) },
+            judging: Judging {
+                home: self.home.clone(),
+                settings: Arc::clone(&self.settings),
+                jobs: Arc::clone(&self.jobs),
+            },
             plans: Arc::clone(&self.plans),
         }
     }

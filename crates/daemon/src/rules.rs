@@ -1,7 +1,6 @@
 //! What the rules say about something that an agent asks: files and programs are looked up here,
 //! beside everything else.
 
-use crate::foreground;
 use crate::process;
 use crate::settings::Settings;
 use glis_approve::{Judge, Place, Request, Verdict, Why};
@@ -12,10 +11,15 @@ use glis_core::verdict::{self, Unruled, Want};
 use std::path::Path;
 use std::sync::Arc;
 
-/// What the rules say of a question as they are now, and as the agent's process is. A thread that asks
-/// may have to wait for a disk.
-pub(crate) fn verdict(settings: &Settings, session: &Session, ask: &Ask) -> verdict::Verdict {
-    by_present_rules(settings, |judge| verdict_on(judge, session, ask))
+/// What the rules say of a question as they are now, and as the agent's process is. `reads` tells
+/// whether that waits for input at its terminal. A thread that asks may have to wait for a disk.
+pub(crate) fn verdict(
+    settings: &Settings,
+    session: &Session,
+    ask: &Ask,
+    reads: impl Fn() -> bool,
+) -> verdict::Verdict {
+    by_present_rules(settings, |judge| verdict_on(judge, session, ask, &reads))
 }
 
 /// More often than this no person changes the rules while a question is judged.
@@ -39,27 +43,30 @@ fn by_present_rules(
     verdict::Verdict::manual(Unruled::Fault)
 }
 
-fn verdict_on(judge: &Judge, session: &Session, ask: &Ask) -> verdict::Verdict {
+fn verdict_on(
+    judge: &Judge,
+    session: &Session,
+    ask: &Ask,
+    reads: impl Fn() -> bool,
+) -> verdict::Verdict {
     let told = match &ask.wants {
         Some(Want::Command { line, folder }) => {
             let place = folder.as_ref().and_then(|folder| place(session, folder));
             judge.verdict(Request::Command(line), place.as_ref())
         }
         Some(Want::Edit { paths }) => edits(judge, session, paths),
-        None if ask.is_from_screen() => return prompt(judge, session, &ask.text),
+        None if ask.is_from_screen() => return prompt(judge, &ask.text, reads),
         None => judge.verdict(Request::Other(&ask.text), None),
     };
     in_words_of_core(told)
 }
 
 /// A line on the screen of any program: a pattern counts only while the program waits for input there.
-fn prompt(judge: &Judge, session: &Session, line: &str) -> verdict::Verdict {
+fn prompt(judge: &Judge, line: &str, reads: impl Fn() -> bool) -> verdict::Verdict {
     let told = judge.verdict(Request::Prompt(line), None);
     let counts = match told {
         Verdict::Manual(_) => true,
-        Verdict::Accept { .. } | Verdict::Reject { .. } => {
-            session.process().is_some_and(foreground::reads_terminal)
-        }
+        Verdict::Accept { .. } | Verdict::Reject { .. } => reads(),
     };
     if counts { in_words_of_core(told) } else { verdict::Verdict::manual(Unruled::NotReading) }
 }

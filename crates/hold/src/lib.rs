@@ -24,6 +24,7 @@ mod nursery;
 mod orders;
 mod output;
 mod program;
+mod reading;
 mod ring;
 mod run;
 mod sizes;

@@ -13,6 +13,7 @@ use crate::client::Client;
 use crate::folder::lock_at;
 use crate::holder::Holder;
 use crate::input::Flow;
+use crate::reading::reads_terminal;
 use crate::spawn::winsize;
 
 /// As much as is read from a client at once.
@@ -117,6 +118,10 @@ impl Holder {
             Order::Environment => {
                 let (env, limits) = (self.facts.environment.variables(), self.facts.limits.clone());
                 client.tell(&Report::Environment { env, limits });
+            }
+            Order::Reading => {
+                let reads = reads_terminal(self.agent.as_raw_pid());
+                client.tell(&Report::Reading { reads });
             }
             Order::Collected => {
                 if !self.stage.collect() {

@@ -212,6 +212,9 @@ pub enum Order {
         /// The number that the answer has.
         order: u64,
     },
+    /// Tell whether the program in the foreground waits for input, in one [`Report::Reading`]. A holder
+    /// of an earlier version refuses.
+    Reading,
 }
 
 /// How an agent is brought to an end. A step with no time is left out; killing never is.
@@ -280,6 +283,11 @@ pub enum Report {
         /// The limits that came with it.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         limits: Vec<Limit>,
+    },
+    /// Whether exactly one process in the foreground is blocked in a read from the terminal.
+    Reading {
+        /// It is. What the kernel does not show is not so.
+        reads: bool,
     },
     /// Output could not be written to disk: the bytes in between are lost to the log.
     Gap {
@@ -369,6 +377,9 @@ pub struct ExitRecord {
     /// Where its errors begin in their file, if it has written any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub errors_began: Option<u64>,
+    /// How long it was given to go before it was sent SIGKILL, if it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grace_ms: Option<u64>,
 }
 
 /// The way a process ended.
@@ -377,9 +388,6 @@ pub struct ExitRecord {
 pub enum End {
     /// It exited with this status.
     Exited(i32),
-    /// How long it was given to go before it was sent SIGKILL, if it was.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub grace_ms: Option<u64>,
     /// It was killed by this signal.
     Signalled(i32),
 }

@@ -34,6 +34,7 @@ fn name(word: &Word) -> &'static str {
             Order::Children(_) => "children",
             Order::Freeze { .. } => "freeze",
             Order::Thaw { .. } => "thaw",
+            Order::Reading => "reading",
         },
         Word::Report(report) => match report {
             Report::Hello(_) => "hello",
@@ -46,6 +47,7 @@ fn name(word: &Word) -> &'static str {
             Report::Gap { .. } => "gap",
             Report::Environment { .. } => "environment",
             Report::FolderLost { .. } => "folder_lost",
+            Report::Reading { .. } => "reading",
         },
         Word::Birth(_) => "birth",
         Word::Launch(_) => "launch",

@@ -1,6 +1,7 @@
 //! Lines on the screen of any program that look like questions: a pattern answers only what the program
 //! asks, while it reads from its terminal.
 
+use crate::daemon::outside::Tenant;
 use crate::support::house::{House, Outcome};
 use serde_json::Value;
 
@@ -73,5 +74,20 @@ fn what_only_looks_like_a_question_is_left_to_a_person() -> Outcome {
         let screen = house.ok(&["screen", name])?;
         assert_eq!(screen.trim(), "Go on? [Y/n]", "nothing was typed: {name}");
     }
+    Ok(())
+}
+
+/// For root the kernel hides nothing. Where `kernel.yama.ptrace_scope` is 1 a user sees only what their
+/// own descendants wait for; a machine without yama shows no more than that no right of root is needed.
+#[test]
+fn a_user_who_is_not_root_is_answered_for_by_pattern_as_well() -> Outcome {
+    let house = House::new()?;
+    let user = Tenant::new(&house)?;
+    let script = "printf 'Go on? [Y/n] '; read word; echo \"got $word\"";
+    user.json(&["new", "tool", "--agent", "command", "--auto-yes", "--", "sh", "-c", script])?;
+    let ended = user.json(&["wait", "tool", "--for", "completed,waiting", "--timeout", "60s"])?;
+    assert_eq!(ended["status"], "completed", "{ended}");
+    let judged = user.json(&["auto-yes", "log", "tool"])?;
+    assert_eq!(judged[0]["verdict"], "accept", "{judged}");
     Ok(())
 }

@@ -83,7 +83,7 @@ fn a_command_is_judged_where_its_own_process_would_run_it() {
     let told = |session: &Session, line: &str, folder: Option<&Path>| {
         let folder = folder.map(|folder| folder.to_str().unwrap().to_owned());
         let wants = Some(Want::Command { line: line.to_owned(), folder });
-        word(verdict_on(&judge(), session, &ask("a", "run it", wants)))
+        word(verdict_on(&judge(), session, &ask("a", "run it", wants), || false))
     };
     let here = Some(tree.path());
     assert_eq!(told(&session, "ls", here), "accept ls");
@@ -109,7 +109,9 @@ fn one_file_that_may_not_be_written_is_reason_enough_to_ask() {
     let session = at_work(tree.path());
     let told = |session: &Session, paths: &[&str]| {
         let paths = paths.iter().map(|path| (*path).to_owned()).collect();
-        word(verdict_on(&judge(), session, &ask("a", "write", Some(Want::Edit { paths }))))
+        word(verdict_on(&judge(), session, &ask("a", "write", Some(Want::Edit { paths })), || {
+            false
+        }))
     };
     assert_eq!(told(&session, &["a.txt"]), "accept edits");
     assert_eq!(told(&session, &["a.txt", "b/c.txt"]), "accept edits");
@@ -125,16 +127,14 @@ fn one_file_that_may_not_be_written_is_reason_enough_to_ask() {
 fn what_is_no_command_and_no_edit_is_judged_by_patterns_at_most() {
     let tree = tempfile::tempdir().unwrap();
     let session = at_work(tree.path());
-    let told = |session: &Session, id: &str, text: &str| {
-        word(verdict_on(&judge(), session, &ask(id, text, None)))
+    let told = |id: &str, text: &str, reads: bool| {
+        word(verdict_on(&judge(), &session, &ask(id, text, None), || reads))
     };
-    assert_eq!(told(&session, "a", "Do you want to proceed?"), "Unknown");
-    assert_eq!(told(&session, "a", "force push it?"), "reject force push");
-    // On a screen a pattern counts while the program reads, and this one does not.
-    assert_eq!(told(&session, "screen-1-2", "Go on? [Y/n]"), "NotReading");
-    assert_eq!(told(&session, "screen-1-2", "Remove it? [Y/n]"), "NotReading");
-    assert_eq!(told(&session, "screen-1-2", "Really? [y/N]"), "NoPattern");
-    let mut ended = session;
-    ended.run = None;
-    assert_eq!(told(&ended, "screen-1-2", "Go on? [Y/n]"), "NotReading");
+    assert_eq!(told("a", "Do you want to proceed?", true), "Unknown");
+    assert_eq!(told("a", "force push it?", false), "reject force push");
+    // On a screen a pattern counts while the program reads.
+    assert_eq!(told("screen-1-2", "Go on? [Y/n]", true), r"accept \[Y/n\]");
+    assert_eq!(told("screen-1-2", "Go on? [Y/n]", false), "NotReading");
+    assert_eq!(told("screen-1-2", "Remove it? [Y/n]", false), "NotReading");
+    assert_eq!(told("screen-1-2", "Really? [y/N]", true), "NoPattern");
 }

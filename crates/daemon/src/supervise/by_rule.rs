@@ -2,6 +2,7 @@
 //! person's name that they have forbidden meanwhile.
 
 use super::link::Link;
+use crate::holder::reads_terminal;
 use crate::rules;
 use glis_core::AskId;
 use glis_core::input::Outcome;
@@ -19,7 +20,9 @@ impl Link {
         let Some(ask) = left_to_rules(&session, id).cloned() else { return false };
         let supervisor = &self.listener.supervisor;
         let settings = Arc::clone(&supervisor.settings);
-        let judge = move || Ok(rules::verdict(&settings, &session, &ask));
+        let dir = supervisor.dir(&self.listener.id);
+        let reads = ask.is_from_screen() && reads_terminal(&dir, &self.process).await;
+        let judge = move || Ok(rules::verdict(&settings, &session, &ask, || reads));
         let says = match supervisor.run_blocking(judge).await {
             Ok(Verdict::Accept { .. }) => answer == ALLOW,
             Ok(Verdict::Reject { .. }) => answer == DENY,

@@ -267,7 +267,10 @@ impl Link {
                 let lost = io::Error::other(format!("output lost from {at} on: {why}"));
                 complain(&self.listener.id, &lost);
             }
-            Report::Hello(_) | Report::Resized { .. } | Report::Environment { .. } => {}
+            Report::Hello(_)
+            | Report::Resized { .. }
+            | Report::Environment { .. }
+            | Report::Reading { .. } => {}
         }
         Ok(())
     }
@@ -281,10 +284,10 @@ impl Link {
         self.tell_world().await;
         let supervisor = Arc::clone(&self.listener.supervisor);
         let (dir, record) = (supervisor.dir(&self.listener.id), record.clone());
+        exit::note(&record);
         let describe = move || Ok(exit::describe(&dir, &record));
         let mut exit = supervisor.run_blocking(describe).await?;
         exit.left.notes = supervisor.live.take_end_notes(&self.listener.id);
-        exit::note(&record);
         self.outcome(Outcome::ProcessEnded { generation: self.listener.generation, exit }).await;
         // Questions are answered in order, and after everything before them is durable.
         drop(supervisor.session(&self.listener.id).await);

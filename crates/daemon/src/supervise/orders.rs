@@ -3,8 +3,9 @@
 use super::link::{Link, complain};
 use super::pending::Waits;
 use super::rate::WINDOW;
+use crate::holder::reads_terminal;
 use crate::links::HolderCommand;
-use crate::{foreground, locks, screens};
+use crate::{locks, screens};
 use glis_agent::Source;
 use glis_core::input::Outcome;
 use glis_core::safe::{ScreenState, judge_quiet};
@@ -202,12 +203,11 @@ impl Link {
         if !matches!(state, ScreenState::Asking { line, .. } if line == ask.text) {
             return false;
         }
-        let process = self.process.clone();
-        let look = move || Ok(foreground::reads_terminal(&process));
         match ask.answerer {
             Answerer::Person => true,
             Answerer::Rules => {
-                self.listener.supervisor.run_blocking(look).await.unwrap_or_default()
+                let dir = self.listener.supervisor.dir(&self.listener.id);
+                reads_terminal(&dir, &self.process).await
             }
         }
     }

@@ -276,3 +276,37 @@ fn a_watch_answers_once() -> Outcome {
     assert_eq!(reports.len(), 1, "{reports:?}");
     Ok(())
 }
+
+/// What a process waits for is seen by its ancestors. Where the kernel hides it from everybody else
+/// (`kernel.yama.ptrace_scope` of 1), only this way is left; a kernel without yama, or root, sees it from
+/// anywhere, and there this test cannot tell the two apart.
+#[test]
+fn a_holder_tells_whether_the_program_in_front_waits_for_input() -> Outcome {
+    for (script, reads) in [
+        ("echo ready; read word; echo over; sleep 100", true),
+        ("echo ready; sh -c 'read word'; echo over; sleep 100", true),
+        ("echo ready; sleep 100 < /dev/tty; echo over", false),
+        ("mkfifo never; echo ready; read word < never", false),
+        ("cat /dev/tty & echo ready; cat; wait", false),
+    ] {
+        let mut rig = Rig::new(script)?;
+        let mut conn = rig.start()?;
+        conn.order(&Order::Follow { from: 0 })?;
+        conn.output_until("ready")?;
+        let mut told = || {
+            conn.order(&Order::Reading)?;
+            conn.until(|report| match report {
+                Report::Reading { reads } => Some(reads),
+                _ => None,
+            })
+        };
+        // It reads a moment after it has said so; what does not read never does.
+        let looks = if reads { 100_000 } else { 50 };
+        let mut seen = false;
+        for _ in 0..looks {
+            seen = seen || told()?;
+        }
+        assert_eq!(seen, reads, "{script}");
+    }
+    Ok(())
+}
