@@ -7,9 +7,10 @@ use crate::watcher::{PATIENCE, Waiting, Watcher};
 use glis_wire::build::Build;
 use glis_wire::call::{Origin, Scope};
 use glis_wire::client::{Call, Greeting, PROTOCOL, Request, Response};
-use glis_wire::frame::{Decoder, Frame, encode_words};
+use glis_wire::frame::{Decoder, Frame, HEAD_BYTES, encode_words};
 use glis_wire::home::{self, Home};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use glis_wire::size;
 use rustix::io::Errno;
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
@@ -175,8 +176,12 @@ impl Client {
         let limits = if own { limits() } else { Vec::new() };
         let key = if request.scope() > Scope::Watch { self.key.take() } else { None };
         let (from, scope) = (self.origin.clone(), self.scope);
-        let call = Call { request, env, limits, key, from, scope };
-        self.stream.write_all(&encode_words(&call)).map_err(|fault| lost(&fault))
+        let frame = encode_words(&Call { request, env, limits, key, from, scope });
+        // What the daemon would refuse unread is not sent.
+        if let Some(refused) = size::refuse(frame.get(HEAD_BYTES..).unwrap_or_default()) {
+            return usable(refused).map(drop);
+        }
+        self.stream.write_all(&frame).map_err(|fault| lost(&fault))
     }
 
     /// The next thing that is said to a call that was made at this time.

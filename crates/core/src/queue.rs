@@ -8,12 +8,47 @@ use crate::ids::MessageId;
 use crate::talk::{Delivery, Message};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::{VecDeque, vec_deque};
+use std::fmt;
 use std::sync::Arc;
 
 /// More messages than this were written by a program that does not look at what comes of them.
 pub const MESSAGES_MAX: usize = 1000;
 /// All texts together. The queue lies in memory, in every checkpoint and in the log.
 pub const BYTES_MAX: usize = 16 * 1024 * 1024;
+/// One text, as JSON: what agents and their transcripts are known to take in one line.
+pub const MESSAGE_BYTES_MAX: usize = 1024 * 1024;
+
+/// Something that is longer than it may be, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TooLong {
+    /// How long it is.
+    pub length: usize,
+    /// How long it may be.
+    pub most: usize,
+}
+
+impl TooLong {
+    /// Whether a message is too long for an agent.
+    pub fn message(text: &str) -> Option<Self> {
+        let escaped = |byte: u8| match byte {
+            b'"' | b'\\' | b'\n' | b'\r' | b'\t' | 8 | 12 => 2,
+            0..=31 => 6,
+            _ => 1,
+        };
+        let length = text.bytes().map(escaped).sum();
+        (length > MESSAGE_BYTES_MAX).then_some(Self { length, most: MESSAGE_BYTES_MAX })
+    }
+}
+
+impl fmt::Display for TooLong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const MEGABYTE: usize = 1024 * 1024;
+        // Rounded up: what is too long by a byte must not look as long as it may be.
+        let tenths = (self.length * 10).div_ceil(MEGABYTE);
+        let most = self.most / MEGABYTE;
+        write!(f, "{}.{} MB, and {most} MB is the most", tenths / 10, tenths % 10)
+    }
+}
 
 /// The messages of a queue, one after the other.
 pub type Iter<'a> =

@@ -37,6 +37,8 @@ use crate::shutdown::{Shutdown, ShutdownRequest};
 use glis_core::Status;
 use glis_wire::call::{Origin, Scope};
 use glis_wire::client::{Call, Greeting, PROTOCOL, Request, Response, Trouble};
+use glis_wire::frame::{Frame, FrameFault};
+use glis_wire::size;
 use glis_wire::view::DaemonView;
 use rustix::net::sockopt::socket_peercred;
 use rustix::process::getuid;
@@ -101,8 +103,14 @@ async fn converse(state: &Arc<ServerState>, stream: UnixStream) -> io::Result<()
         peer.gone().await;
         return Ok(());
     }
-    while let Some(frame) = peer.next().await? {
+    while let Some(frame) = next_call(&mut peer).await? {
         state.daemon.called.notify_one();
+        if let Frame::Words(json) = &frame
+            && let Some(refused) = size::refuse(json)
+        {
+            peer.send(&refused).await?;
+            continue;
+        }
         match frame.words::<Call>() {
             Ok(call) => {
                 // A fault in one answer is told to the front end that asked; the others are served on.
@@ -124,6 +132,17 @@ async fn converse(state: &Arc<ServerState>, stream: UnixStream) -> io::Result<()
         }
     }
     Ok(())
+}
+
+/// The next call. One that is too large is refused unread, and ends the connection.
+async fn next_call(peer: &mut Peer) -> io::Result<Option<Frame>> {
+    let next = peer.next().await;
+    let why = next.as_ref().err().and_then(io::Error::get_ref);
+    if let Some(FrameFault::TooLong(length)) = why.and_then(|why| why.downcast_ref()) {
+        let length = usize::try_from(*length).unwrap_or(usize::MAX);
+        peer.send(&size::refuse_whole(length)).await?;
+    }
+    next
 }
 
 async fn answer(state: &Arc<ServerState>, peer: &mut Peer, call: Call) -> io::Result<()> {

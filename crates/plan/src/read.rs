@@ -4,6 +4,7 @@ use crate::fault::Fault;
 use crate::{Plan, Task};
 use glis_core::name::{self, BadName};
 use glis_core::plain::in_one_line;
+use glis_core::queue::TooLong;
 use std::collections::{HashMap, HashSet};
 use toml_edit::{Document, Item, Table};
 
@@ -186,6 +187,9 @@ impl Reader {
         for task in &plan.tasks {
             if task.prompt.is_none() && !task.id.is_empty() && !groups.contains(&*task.id) {
                 self.fault(task.line, format!("`{}` has no `prompt`, and no tasks in it", task.id));
+            }
+            if let Some(too_long) = task.prompt.as_deref().and_then(TooLong::message) {
+                self.fault(task.line, format!("the prompt of `{}` has {too_long}", task.id));
             }
         }
     }

@@ -13,7 +13,8 @@ use serde::{Serialize, de::DeserializeOwned};
 /// The largest payload that either side accepts. Longer messages are refused before they are read.
 pub const PAYLOAD_BYTES_MAX: usize = 8 * 1024 * 1024;
 
-const HEAD_BYTES: usize = 5;
+/// What comes before the JSON of a frame of words.
+pub const HEAD_BYTES: usize = 5;
 const TAG_BYTES: usize = 8;
 const KIND_WORDS: u8 = 0;
 const KIND_RAW: u8 = 1;

@@ -12,6 +12,7 @@ pub mod locks;
 mod loop_view;
 pub mod plan;
 mod response;
+pub mod size;
 pub mod stat;
 pub mod view;
 

@@ -1,8 +1,10 @@
 //! Messages: stored first, delivered once and in order, whatever is in them.
 
 use crate::support::house::{Background, House, Outcome};
-use serde_json::json;
-use std::io::Write as _;
+use glis_wire::frame::{Decoder, encode_words};
+use serde_json::{Value, json};
+use std::io::{Read as _, Write as _};
+use std::os::unix::net::UnixStream;
 use std::process::Stdio;
 
 fn said_by_user(house: &House, name: &str) -> Outcome<Vec<String>> {
@@ -149,10 +151,11 @@ fn a_message_that_nobody_could_take_is_refused_before_it_is_stored() -> Outcome 
         assert_eq!(pour(&house, "blue", text.as_bytes())?.status.code(), Some(2), "{text:?}");
     }
     assert_eq!(pour(&house, "blue", b"\xff\xfe\x80")?.status.code(), Some(2));
-    let huge = pour(&house, "blue", &vec![b'a'; 9 * 1024 * 1024])?;
+    let huge = pour(&house, "blue", &vec![b'a'; 10 * 1024 * 1024])?;
     let told = String::from_utf8_lossy(&huge.stdout);
     assert_eq!(huge.status.code(), Some(2), "{told}");
-    assert!(told.contains("too long"), "{told}");
+    assert!(told.contains("the message has more than 8.0 MB, and 1 MB is the most"), "{told}");
+    assert!(told.contains("--file FILE"), "{told}");
     house.turn("blue", "say still here")?;
     assert_eq!(said_by_user(&house, "blue")?, ["say still here"]);
     assert_eq!(house.fails(&["show", "red"])?.0, 3);
@@ -259,5 +262,56 @@ fn a_file_comes_with_a_message() -> Outcome {
     assert_eq!(house.fails(&["send", "done", "x", "--file", notes.to_str().ok_or("path")?])?.0, 4);
     let left = std::fs::read_dir(house.file("done", ".glis/files")?)?.count();
     assert_eq!(left, 0);
+    Ok(())
+}
+
+#[test]
+fn a_plan_whose_prompt_no_agent_could_take_is_refused_by_line() -> Outcome {
+    let house = House::new()?;
+    let plan = format!(
+        "[[task]]\nid = \"a\"\nprompt = \"go\"\n[[task]]\nid = \"b\"\nprompt = \"{}\"\n",
+        "long ".repeat(2 * 1024 * 1024)
+    );
+    std::fs::create_dir_all(house.repo().join(".glis"))?;
+    std::fs::write(house.repo().join(".glis/plan.toml"), plan)?;
+    for verb in [&["plan", "check"][..], &["execute"]] {
+        let output = house.glis().args(verb).output()?;
+        assert!(!output.status.success(), "{verb:?}");
+        let told = String::from_utf8([output.stdout, output.stderr].concat())?;
+        assert!(told.contains("the prompt of `b` has 10.0 MB, and 1 MB is the most"), "{told}");
+    }
+    Ok(())
+}
+
+/// A face of another make may say anything; it is told what is wrong before its connection ends.
+#[test]
+fn the_daemon_itself_refuses_what_is_too_large() -> Outcome {
+    let house = House::new()?;
+    house.rehearsal("blue")?;
+    let mut socket = UnixStream::connect(house.home().join("daemon.sock"))?;
+    let mut decoder = Decoder::default();
+    let mut next = |socket: &mut UnixStream| -> Outcome<Value> {
+        let mut bytes = [0; 4096];
+        loop {
+            if let Some(frame) = decoder.next_frame()? {
+                return Ok(frame.words()?);
+            }
+            let read = socket.read(&mut bytes)?;
+            assert!(read > 0, "the daemon went away without a word");
+            decoder.feed(bytes.get(..read).ok_or("too much")?);
+        }
+    };
+    let greeting = next(&mut socket)?;
+    socket.write_all(&encode_words(&greeting))?;
+    let text = "a".repeat(2 * 1024 * 1024);
+    let send = json!({"act": {"session": "blue", "action": {"send": {"text": text}}}});
+    socket.write_all(&encode_words(&json!({"request": send})))?;
+    let told = next(&mut socket)?["unusable"]["message"].clone();
+    assert_eq!(told, "the message has 2.0 MB, and 1 MB is the most");
+    // Only its length: nobody reads the rest.
+    socket.write_all(&(10_u32 << 20).to_le_bytes())?;
+    let told = next(&mut socket)?["unusable"]["message"].clone();
+    assert_eq!(told, "the call has 10.0 MB, and 8 MB is the most");
+    assert_eq!(house.show("blue")?["queued"], 0);
     Ok(())
 }

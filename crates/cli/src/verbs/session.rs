@@ -13,34 +13,23 @@ use glis_core::Status;
 use glis_core::input::IfRunning;
 use glis_core::pause::{OnTimeout, PauseMode, PauseReason};
 use glis_core::plain::without_escapes;
+use glis_core::queue::{MESSAGE_BYTES_MAX, TooLong};
 use glis_core::spec::Mode as SessionMode;
 use glis_core::talk::{ALLOW_FOR_SESSION, AskKind};
 use glis_core::tree::Clearing;
 use glis_wire::client::{Action, PauseAll, Request, Response, Which};
+use glis_wire::frame::PAYLOAD_BYTES_MAX;
+use glis_wire::size;
 use glis_wire::view::SessionView;
-use serde_json::json;
 use std::collections::BTreeSet;
 use std::io::{self, BufRead as _, IsTerminal as _, Read as _, Write as _};
 use std::path::{Path, PathBuf};
-
-/// The longest message, as JSON: what agents and their transcripts are known to take in one line.
-const MESSAGE_BYTES_MAX: usize = 1024 * 1024;
 
 /// A message that an agent can take. What only holds blanks or keys is pressed away by terminals, and
 /// would be waited for in vain.
 pub(super) fn sayable(text: String) -> Result<String, Complaint> {
     if without_escapes(&text).chars().all(|c| c.is_whitespace() || c.is_control()) {
         return Err(Complaint::new(Kind::Usage, "the message is empty").hint("say something"));
-    }
-    let length = json!(text).to_string().len();
-    if length > MESSAGE_BYTES_MAX {
-        return Err(Complaint::new(
-            Kind::Usage,
-            format!(
-                "the message is too long: {length} bytes, and {MESSAGE_BYTES_MAX} are the most"
-            ),
-        )
-        .hint("put it into a file of the worktree and send the file's name"));
     }
     Ok(text)
 }
@@ -51,19 +40,7 @@ pub(super) fn send(
     files: &[PathBuf],
     out: &Out,
 ) -> Result<(), Complaint> {
-    let text = if text == "-" {
-        let mut all = String::new();
-        // One byte more than can be right is enough to know that it is wrong.
-        let most = MESSAGE_BYTES_MAX as u64 + 1;
-        let read = io::stdin().lock().take(most).read_to_string(&mut all);
-        read.map_err(|fault| {
-            Complaint::new(Kind::Usage, format!("standard input: {fault}"))
-                .hint("a message is text in UTF-8")
-        })?;
-        all.trim_end_matches('\n').to_owned()
-    } else {
-        text.to_owned()
-    };
+    let text = if text == "-" { from_stdin()? } else { text.to_owned() };
     let text = sayable(text)?;
     let files = files.iter().map(|file| absolute(file)).collect::<Result<Vec<_>, _>>()?;
     let mut control = control::connect()?;
@@ -83,6 +60,23 @@ pub(super) fn send(
         let queued = words::queued(&session, before, status, idle_secs);
         std::iter::once(queued).chain(warning).collect::<Vec<_>>().join("\n")
     })
+}
+
+/// A message from standard input, as far as it could be one: standard input may have no end.
+fn from_stdin() -> Result<String, Complaint> {
+    let wrong = |fault: &dyn std::fmt::Display| {
+        Complaint::new(Kind::Usage, format!("standard input: {fault}"))
+            .hint("a message is text in UTF-8")
+    };
+    let mut all = Vec::new();
+    let read = io::stdin().lock().take(PAYLOAD_BYTES_MAX as u64 + 1).read_to_end(&mut all);
+    if read.map_err(|fault| wrong(&fault))? > PAYLOAD_BYTES_MAX {
+        let known = TooLong { length: PAYLOAD_BYTES_MAX, most: MESSAGE_BYTES_MAX };
+        let message = format!("the message has more than {known}");
+        return Err(Complaint::new(Kind::Usage, message).hint(size::HINT));
+    }
+    let text = String::from_utf8(all).map_err(|fault| wrong(&fault))?;
+    Ok(text.trim_end_matches('\n').to_owned())
 }
 
 /// A path that means the same to the daemon.
