@@ -3,6 +3,7 @@
 use crate::connection::{Client, open_socket, stuck};
 use crate::fault::{Fault, Stuck};
 use crate::replace::end;
+use crate::room::{blame, is_full};
 use crate::start::{START_PACE, Started, Starter, start_daemon, turn_to_start};
 use crate::wake;
 use crate::watcher::{Waiting, Watcher};
@@ -39,6 +40,10 @@ pub struct Connector {
 impl Connector {
     /// Connects, and starts the daemon if there is none. One of an older build is replaced.
     pub fn connect(&self, watcher: &mut dyn Watcher) -> Result<Client, Fault> {
+        self.meet_or_start(watcher).map_err(|fault| blame(&self.home, fault))
+    }
+
+    fn meet_or_start(&self, watcher: &mut dyn Watcher) -> Result<Client, Fault> {
         if let Some(client) = self.meet(watcher)?
             && self.is_own(&client)?
         {
@@ -47,6 +52,7 @@ impl Connector {
         // Of many that come at once, one starts the daemon and the others wait here.
         let turn = turn_to_start(&self.home, watcher)?;
         let begun = Instant::now();
+        let mut started = None;
         while begun.elapsed() < START_TIME {
             match self.meet(watcher)? {
                 Some(client) if self.is_own(&client)? => {
@@ -54,9 +60,14 @@ impl Connector {
                     return Ok(client);
                 }
                 Some(older) => end(older, watcher)?,
+                // It was ready, and is gone: it had something to write down, as the next one would.
+                None if started == Some(Started::Here) && is_full(&self.home.state) => {
+                    return Err(Fault::NoRoom { state: self.home.state.clone() });
+                }
                 None => {}
             }
-            if start_daemon(&self.home, &self.starter, watcher)? == Started::Elsewhere {
+            started = Some(start_daemon(&self.home, &self.starter, watcher)?);
+            if started == Some(Started::Elsewhere) {
                 // Another daemon has the lock and no open socket: it is just coming or going, or it
                 // was stopped.
                 wake::if_stopped(&self.home, watcher);

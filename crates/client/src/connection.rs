@@ -1,6 +1,7 @@
 //! One connection to a daemon: a call and its response, and what is streamed in between.
 
 use crate::fault::{Fault, Stuck};
+use crate::room::blame;
 use crate::surroundings::{environment, limits};
 use crate::wake;
 use crate::watcher::{PATIENCE, Waiting, Watcher};
@@ -9,8 +10,8 @@ use glis_wire::call::{Origin, Scope};
 use glis_wire::client::{Call, Greeting, PROTOCOL, Request, Response};
 use glis_wire::frame::{Decoder, Frame, HEAD_BYTES, encode_words};
 use glis_wire::home::{self, Home};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use glis_wire::size;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
@@ -161,7 +162,9 @@ impl Client {
         let begun = Instant::now();
         loop {
             match self.hear(begun)? {
-                Streamed::Words(answer) if answer.is_final() => return Ok(usable(answer)?),
+                Streamed::Words(answer) if answer.is_final() => {
+                    return Ok(usable(answer).map_err(|fault| blame(&self.home, fault))?);
+                }
                 streamed @ (Streamed::Words(_) | Streamed::Bytes(..) | Streamed::Silence(_)) => {
                     see(streamed)?;
                 }
@@ -181,7 +184,7 @@ impl Client {
         if let Some(refused) = size::refuse(frame.get(HEAD_BYTES..).unwrap_or_default()) {
             return usable(refused).map(drop);
         }
-        self.stream.write_all(&frame).map_err(|fault| lost(&fault))
+        self.stream.write_all(&frame).map_err(|fault| self.lost(&fault))
     }
 
     /// The next thing that is said to a call that was made at this time.
@@ -204,9 +207,9 @@ impl Client {
                 let words = frame.words().map_err(|fault| Fault::Garbled(fault.to_string()))?;
                 Ok(Streamed::Words(words))
             }
-            Ok(None) => Err(lost(&io::ErrorKind::UnexpectedEof.into())),
+            Ok(None) => Err(self.lost(&io::ErrorKind::UnexpectedEof.into())),
             Err(fault) if is_timeout(&fault) => Ok(Streamed::Silence(begun.elapsed())),
-            Err(fault) => Err(lost(&fault)),
+            Err(fault) => Err(self.lost(&fault)),
         }
     }
 
@@ -228,7 +231,7 @@ impl Client {
             match poll(&mut waiting, patience.as_ref()) {
                 Ok(ready) => break ready,
                 Err(Errno::INTR) => {}
-                Err(fault) => return Err(lost(&fault.into())),
+                Err(fault) => return Err(self.lost(&fault.into())),
             }
         };
         let [_, other] = waiting;
@@ -239,6 +242,10 @@ impl Client {
     /// Waits until the daemon closes the connection, which it does by ending.
     pub fn until_closed(&mut self) {
         while let Ok(Some(_)) = self.next(None) {}
+    }
+
+    fn lost(&self, fault: &io::Error) -> Fault {
+        blame(&self.home, Fault::Lost(fault.to_string()))
     }
 
     fn next(&mut self, timeout: Option<Duration>) -> io::Result<Option<Frame>> {
@@ -285,10 +292,6 @@ pub(crate) fn stuck(home: &Home, what: Stuck) -> Fault {
 
 fn is_timeout(fault: &io::Error) -> bool {
     matches!(fault.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
-}
-
-fn lost(fault: &io::Error) -> Fault {
-    Fault::Lost(fault.to_string())
 }
 
 /// Through an open folder, so that the path always fits into a socket's address.

@@ -75,7 +75,8 @@ impl Subscription {
                     return Ok(News::Event { seq, event });
                 }
                 // The daemon ends: what follows is told by the next one.
-                Ok(Streamed::Words(Response::End)) | Err(Fault::Lost(_)) => {}
+                Ok(Streamed::Words(Response::End)) => {}
+                Err(fault) if fault.is_lost() => {}
                 Ok(Streamed::Words(words)) if words.is_final() => {
                     usable(words)?;
                 }

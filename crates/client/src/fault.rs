@@ -28,6 +28,12 @@ pub enum Fault {
         /// Where it may have said more.
         diary: PathBuf,
     },
+    /// The daemon does not run, or has ended, and the disk that it writes to is full.
+    #[error("the disk of {} is full", state.display())]
+    NoRoom {
+        /// The folder that the daemon's files are in.
+        state: PathBuf,
+    },
     /// Something takes longer than it ever should.
     #[error("the daemon is stuck: {what:?}")]
     Stuck {
@@ -88,7 +94,7 @@ impl Fault {
 
     /// Whether the same call may well succeed on another connection: the daemon ended meanwhile.
     pub fn is_lost(&self) -> bool {
-        matches!(self, Self::Lost(_))
+        matches!(self, Self::Lost(_) | Self::NoRoom { .. })
     }
 }
 

@@ -13,6 +13,7 @@ mod incoming;
 pub mod labels;
 mod painted;
 mod replace;
+mod room;
 mod start;
 mod surroundings;
 mod wake;

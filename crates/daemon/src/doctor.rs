@@ -191,7 +191,11 @@ fn disk(state: &Path) -> Finding {
         Ok(facts) => {
             let free = facts.f_bavail.saturating_mul(facts.f_frsize);
             let message = format!("{} MB free", free / 1_000_000);
-            if free < DISK_BYTES_LOW {
+            if free == 0 || (facts.f_files > 0 && facts.f_favail == 0) {
+                let what = format!("the disk of {} is full", state.display());
+                let hint = "free some space: until then nothing can be changed or recorded";
+                finding("disk", Health::Bad, what, Some(hint))
+            } else if free < DISK_BYTES_LOW {
                 finding(
                     "disk",
                     Health::Warning,

@@ -1,6 +1,6 @@
 //! Disks that are full, read-only or gone: nothing is confirmed that is not true, agents live on.
 
-use crate::support::house::{House, Outcome, await_gone, eventually, lives};
+use crate::support::house::{House, Outcome, await_gone, eventually, kill_and_wait, lives};
 use crate::support::skip::skip;
 use crate::support::wreck::{agents, each_entry_once, folder, marked, pid_of, text_of};
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
@@ -8,6 +8,7 @@ use serde_json::Value;
 use std::ffi::CString;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// A small file system of its own; gone when it is dropped.
 pub(crate) struct Small(PathBuf);
@@ -74,6 +75,64 @@ fn a_full_disk_stops_a_pause_and_no_agent() -> Outcome {
     let diary = std::fs::read_to_string(house.home().join("daemon.log"))?;
     assert!(!diary.contains("panicked"), "{diary}");
     Ok(())
+}
+
+/// What every verb says of a full disk, and how long it takes to.
+fn told_in_time(house: &House, verb: &[&str]) -> Outcome<String> {
+    let begun = Instant::now();
+    let output = house.glis().args(verb).output()?;
+    let told = String::from_utf8([output.stdout, output.stderr].concat())?;
+    assert!(begun.elapsed() < Duration::from_secs(3), "{verb:?} {:?} {told}", begun.elapsed());
+    assert!(!output.status.success(), "{verb:?} {told}");
+    Ok(told)
+}
+
+#[test]
+fn a_full_disk_is_called_that_by_every_verb() -> Outcome {
+    let house = House::new()?;
+    let Some(disk) = Small::at(&house.home(), "size=12m,mode=700", MountFlags::empty())? else {
+        return Ok(());
+    };
+    house.rehearsal("blue")?;
+    house.turn("blue", "say first")?;
+    let changes: [&[&str]; 4] = [
+        &["send", "blue", "say lost?"],
+        &["--key", "one", "send", "blue", "say lost?"],
+        &["new", "red", "--agent", "rehearsal", "--headless"],
+        &["pause", "blue"],
+    ];
+    let looks: [&[&str]; 3] = [&["ls"], &["show", "blue"], &["doctor"]];
+    // What an agent says meanwhile cannot be kept either, and no start waits for it.
+    house.ok(&["send", "blue", "stream 4000 20"])?;
+    house.until("blue", "busy")?;
+    let ballast = disk.fill()?;
+    for verb in changes.iter().chain(&changes) {
+        let told = told_in_time(&house, verb)?;
+        assert!(told.contains("the disk is full: "), "{verb:?} {told}");
+        assert!(!told.contains("Invalid path"), "{verb:?} {told}");
+    }
+    let told = told_in_time(&house, &["doctor"])?;
+    assert!(told.contains("disk") && told.contains("is full"), "{told}");
+    std::fs::remove_file(ballast)?;
+    house.json(&["pause", "blue", "--mode", "force"])?;
+    house.ok(&["resume", "blue"])?;
+    // An end that has to be written down takes every daemon with it that begins.
+    house.ok(&["send", "blue", "work 600"])?;
+    let session = house.until("blue", "busy")?;
+    let daemon = house.daemon_pid()?;
+    let ballast = disk.fill()?;
+    kill_and_wait(pid_of(&session)?)?;
+    await_gone(daemon)?;
+    for verb in changes.iter().chain(&looks) {
+        let told = told_in_time(&house, verb)?;
+        assert!(told.contains("the disk is full: "), "{verb:?} {told}");
+        assert!(told.contains("free some space"), "{verb:?} {told}");
+    }
+    std::fs::remove_file(ballast)?;
+    assert_eq!(house.until("blue", "interrupted")?["pid"], Value::Null);
+    house.ok(&["resume", "blue"])?;
+    house.turn("blue", "say found")?;
+    each_entry_once(&house, "blue")
 }
 
 #[test]

@@ -75,7 +75,7 @@ impl Bot {
                 let plan = match self.look_at_plan(&follow.place) {
                     Ok(plan) => plan,
                     // A repository that is gone has no plan.
-                    Err(fault @ glis_client::Fault::Lost(_)) => return Err(fault.into()),
+                    Err(fault) if fault.is_lost() => return Err(fault.into()),
                     Err(_) => None,
                 };
                 seen.insert(follow.plan.clone(), plan);

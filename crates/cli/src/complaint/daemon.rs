@@ -17,6 +17,14 @@ impl From<Fault> for Complaint {
                 Self::new(Kind::NoDaemon, format!("the daemon does not start: {why}"))
                     .hint(format!("its diary is {}", diary.display()))
             }
+            Fault::NoRoom { state } => Self::new(
+                Kind::NoDaemon,
+                format!("the disk is full: the daemon cannot write to {}", state.display()),
+            )
+            .hint(
+                "free some space, then look with `glis ls` before you repeat what was asked: it may \
+                 have been done; agents keep running",
+            ),
             Fault::Stuck { what, diary } => stuck(&what, &diary),
             Fault::NewerDaemon { daemon, own } => Self::new(
                 Kind::NoDaemon,

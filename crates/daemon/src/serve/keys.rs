@@ -114,7 +114,7 @@ impl Keys {
         let now = clock::now().as_millisecond();
         let row = self.pools.run(Kind::Ask, move || {
             note(&path, &key, &asked, now).or_else(|fault| {
-                put_aside(&path, &fault)?;
+                put_aside(&path, fault)?;
                 note(&path, &key, &asked, now)
             })
         });
@@ -179,15 +179,15 @@ fn note(path: &Path, key: &str, request: &str, now: i64) -> rusqlite::Result<Row
 }
 
 /// A damaged file is kept under another name, and keys are known from now on.
-fn put_aside(path: &Path, fault: &rusqlite::Error) -> rusqlite::Result<()> {
+fn put_aside(path: &Path, fault: rusqlite::Error) -> rusqlite::Result<()> {
     use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
     let code = fault.sqlite_error_code();
     if !matches!(code, Some(DatabaseCorrupt | NotADatabase)) {
-        return Err(rusqlite::Error::InvalidPath(path.to_owned()));
+        return Err(fault);
     }
     let kept = path.with_extension(format!("damaged-{}", clock::now().as_millisecond()));
     crate::diary(&format!("{fault}; {} is kept as {}", path.display(), kept.display()));
-    std::fs::rename(path, &kept).map_err(|_| rusqlite::Error::InvalidPath(path.to_owned()))
+    std::fs::rename(path, &kept).map_err(|_| fault)
 }
 
 #[cfg(test)]

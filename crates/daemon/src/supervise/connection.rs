@@ -66,7 +66,13 @@ pub(super) async fn stay(
                     }
                     standing = if parting.owes { Standing::Unclear(None) } else { Standing::Known };
                 }
-                Err(fault) => complain(&session.id, &fault),
+                Err(fault) => {
+                    complain(&session.id, &fault);
+                    // A start does not wait for what cannot be heard.
+                    if let Standing::Unclear(waits) = &mut standing {
+                        *waits = None;
+                    }
+                }
             }
         }
         if !Box::pin(still_held(&supervisor, &session)).await {
