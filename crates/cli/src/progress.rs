@@ -39,7 +39,15 @@ impl Progress {
 impl Drop for Progress {
     fn drop(&mut self) {
         if self.wrote.is_some() {
-            drop(write!(io::stderr().lock(), "\r\x1b[K"));
+            clear();
         }
+    }
+}
+
+/// Takes the line away, which another thread may have written.
+pub(crate) fn clear() {
+    let mut err = io::stderr().lock();
+    if err.is_terminal() {
+        drop(write!(err, "\r\x1b[K"));
     }
 }

@@ -26,7 +26,7 @@ use anstyle::{AnsiColor, Style};
 use companions::{companions, listed};
 use glis_client::labels::{Tone, ago, mark, state, tone, unstarted, until};
 use glis_core::Status;
-use glis_core::plain::{in_sight, without_escapes};
+use glis_core::plain::{in_order, in_sight, without_escapes};
 use glis_core::reason::SafeRule;
 use glis_core::session::FAILED_STARTS_MAX;
 use glis_core::spec::Mode;
@@ -50,9 +50,10 @@ fn coloured() -> bool {
     std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|set| set.is_empty())
 }
 
-/// A session's text comes from agents: nothing in it may move a cursor or ring a bell.
+/// A session's text comes from agents: nothing in it may move a cursor, ring a bell or turn what
+/// stands beside it.
 pub(crate) fn plain(text: &str) -> String {
-    without_escapes(text).chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+    in_order(&without_escapes(text)).replace(char::is_control, " ")
 }
 
 /// What `ls` prints.

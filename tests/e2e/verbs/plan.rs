@@ -53,3 +53,29 @@ fn what_would_not_be_a_plan_is_told_by_line_and_not_written() -> Outcome {
     assert_eq!(house.fails(&["daemon", "status"])?.0, 8, "a look at a file started the daemon");
     Ok(())
 }
+
+#[test]
+fn a_title_cannot_turn_what_stands_beside_it() -> Outcome {
+    let house = House::new()?;
+    house.ok(&["plan", "add", "dust", "--prompt", "x", "--title", "a\u{202e}b"])?;
+    let shown = String::from_utf8(house.glis().args(["plan", "show"]).output()?.stdout)?;
+    assert_eq!(shown, "└─ ● dust  a\\u{202e}b\n");
+    Ok(())
+}
+
+#[test]
+fn a_folder_with_an_empty_git_folder_is_no_repository() -> Outcome {
+    let house = House::new()?;
+    let folder = house.repo().join("../elsewhere");
+    std::fs::create_dir_all(folder.join(".git"))?;
+    let add = ["plan", "add", "dust", "--prompt", "x"];
+    let output = house.glis().args(add).current_dir(&folder).output()?;
+    assert!(!output.status.success(), "{output:?}");
+    assert!(!folder.join(".glis").exists(), "a plan was written where no repository is");
+    // An inner one is passed by, as git does it.
+    let within = house.repo().join("within");
+    std::fs::create_dir_all(within.join(".git"))?;
+    house.glis().args(add).current_dir(&within).output()?;
+    assert!(file(&house).exists() && !within.join(".glis").exists());
+    Ok(())
+}

@@ -4,7 +4,7 @@ use super::plan::{place_of, read_plan};
 use super::{Out, ask, say, unexpected};
 use crate::complaint::{Complaint, Kind};
 use crate::control;
-use crate::progress::Progress;
+use crate::progress::{self, Progress};
 use crate::tty::Ending;
 use crate::words;
 use clap::Args;
@@ -178,8 +178,7 @@ fn heed_signals(plan: &str, left: &Arc<AtomicBool>, out: &Out) {
         if signal != INTERRUPT {
             std::process::exit(128 + i32::from(signal))
         }
-        // The line that told what was waited for.
-        drop(write!(std::io::stderr().lock(), "\r\x1b[K"));
+        progress::clear();
         let own = plan.clone();
         let pausing = move || {
             let out = Out { json };

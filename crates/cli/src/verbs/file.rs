@@ -7,9 +7,13 @@ use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 /// The nearest folder, this one or above it, that git knows as a worktree. That of a repository has a
-/// folder called `.git`, any other a file.
+/// folder called `.git` with a `HEAD`, any other a file.
 pub(super) fn worktree_of(folder: &Path) -> Option<&Path> {
-    folder.ancestors().find(|above| above.join(".git").exists())
+    folder.ancestors().find(|above| {
+        let git = above.join(".git");
+        // It may be a link to a branch that has no commit yet.
+        git.is_file() || git.join("HEAD").symlink_metadata().is_ok()
+    })
 }
 
 /// Puts a text in the place of a file, the former one or this one and nothing between; its folder is made where there is none.

@@ -3,10 +3,10 @@
 use super::Out;
 use crate::complaint::{Complaint, Kind};
 use crate::control;
+use crate::progress;
 use crate::tty::Ending;
 use glis_core::Status;
 use glis_wire::client::{Request, Response, Which};
-use std::io::Write as _;
 
 /// From now on a signal that ends us first says what stays behind of these pauses.
 #[expect(clippy::exit, reason = "the other threads wait for a daemon that takes its time")]
@@ -18,8 +18,7 @@ pub(super) fn watch(which: &Which, out: &Out) {
         let signal = ending.wait();
         // Who presses again does not want to wait for words.
         drop(ending);
-        // The line that told what was waited for.
-        drop(write!(std::io::stderr().lock(), "\r\x1b[K"));
+        progress::clear();
         out.complain(&left_behind(&which));
         std::process::exit(128 + i32::from(signal))
     };

@@ -163,7 +163,9 @@ pub(crate) fn rests(plan: &PlanView) -> String {
     let (done, all) = (count(plan, RunState::Succeeded), plan.leaves().count());
     let branch = &plan.branch;
     if plan.done {
-        return format!("All {all} tasks are done: branch {branch}");
+        let tasks =
+            if all == 1 { "The task is".to_owned() } else { format!("All {all} tasks are") };
+        return format!("{tasks} done: branch {branch}");
     }
     let mut lines = vec![format!("{done} of {all} tasks are done: branch {branch}")];
     for task in plan.leaves() {

@@ -19,6 +19,13 @@ fn session(facts: &Value) -> Option<SessionView> {
 }
 
 #[test]
+fn a_note_cannot_turn_what_stands_beside_it() {
+    let s = session(&serde_json::json!({"last_action": "a\u{202e}b\u{7}"}));
+    let listed = table(&[s.expect("a session as the daemon tells it")]);
+    assert!(listed.contains("a\\u{202e}b ") && !listed.contains('\u{202e}'), "{listed:?}");
+}
+
+#[test]
 fn a_message_that_wakes_a_session_says_how_long_it_slept() {
     let s = session(&serde_json::json!({})).expect("a session as the daemon tells it");
     let said = |idle| queued(&s, 0, Status::Suspended, idle);
