@@ -4,6 +4,8 @@
 mod criteria;
 #[path = "tidy/rooms.rs"]
 mod rooms;
+#[path = "tidy/stories.rs"]
+mod stories;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

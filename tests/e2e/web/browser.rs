@@ -37,3 +37,98 @@ fn a_conversation_shows_what_is_said_while_it_is_said() -> Outcome {
 fn menus_close_views_lead_back_and_what_is_greyed_out_says_why() -> Outcome {
     play("ways")
 }
+
+#[test]
+fn a_question_is_answered_once_and_gone_on_every_device() -> Outcome {
+    play("questions")
+}
+
+#[test]
+fn a_broken_connection_loses_nothing_and_repeats_nothing() -> Outcome {
+    play("reconnect")
+}
+
+#[test]
+fn markup_in_names_paths_lines_and_titles_is_text() -> Outcome {
+    play("hostile")
+}
+
+#[test]
+fn the_keyboard_alone_is_enough() -> Outcome {
+    play("keyboard")
+}
+
+#[test]
+fn no_view_keeps_anybody_out() -> Outcome {
+    play("access")
+}
+
+#[test]
+fn another_page_in_the_same_browser_reads_and_changes_nothing() -> Outcome {
+    play("attacks")
+}
+
+#[test]
+fn what_a_program_asks_its_terminal_is_not_answered_by_the_page() -> Outcome {
+    play("queries")
+}
+
+#[test]
+fn the_page_is_there_at_once_and_still_while_nothing_happens() -> Outcome {
+    play("speed")
+}
+
+#[test]
+fn comments_on_changes_are_kept_and_sent_as_one_message() -> Outcome {
+    play("comments")
+}
+
+#[test]
+fn what_is_typed_into_a_terminal_arrives_at_once_and_from_who_may() -> Outcome {
+    play("typing")
+}
+
+#[test]
+fn a_slider_goes_through_the_whole_past_of_a_terminal() -> Outcome {
+    play("past")
+}
+
+#[test]
+fn a_plan_is_written_changed_executed_and_drafted_on_the_page() -> Outcome {
+    play("plans")
+}
+
+#[test]
+fn a_snapshot_goes_into_a_folder_and_the_work_into_a_branch_that_is_named() -> Outcome {
+    play("keeping")
+}
+
+#[test]
+fn three_browsers_among_two_hundred_clients_show_what_happens() -> Outcome {
+    play("crowd")
+}
+
+#[test]
+fn a_page_that_is_not_looked_at_tells_what_is_waited_for() -> Outcome {
+    play("notices")
+}
+
+#[test]
+fn ten_tabs_of_one_browser_are_live_and_act() -> Outcome {
+    play("tabs")
+}
+
+#[test]
+fn connections_that_die_without_a_word_are_noticed_and_made_again() -> Outcome {
+    play("silence")
+}
+
+#[test]
+fn a_session_that_could_not_be_read_is_read_again() -> Outcome {
+    play("stale")
+}
+
+#[test]
+fn wide_letters_and_a_phones_keyboard_are_where_they_belong() -> Outcome {
+    play("wide")
+}
