@@ -151,6 +151,22 @@ fn a_failure_is_the_command_lines_own() -> Outcome {
 }
 
 #[test]
+fn what_failed_under_a_key_is_done_when_it_can_be() -> Outcome {
+    let house = House::new()?;
+    let web = Web::start(&house)?;
+    let token = token(&house, "script", "manage")?;
+    let send = || {
+        let (path, body) = ("/api/v1/sessions/blue/send", json!({"text": "say one"}));
+        web.post_with(path, &token, &body, &[("Idempotency-Key", "k1")])
+    };
+    assert_eq!(send()?.status, 404);
+    house.rehearsal("blue")?;
+    let sent = send()?;
+    assert_eq!(sent.status, 200, "{sent:?}");
+    Ok(())
+}
+
+#[test]
 fn a_change_under_a_key_is_made_once_and_a_key_belongs_to_its_device() -> Outcome {
     let house = House::new()?;
     house.rehearsal("blue")?;

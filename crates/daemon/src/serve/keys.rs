@@ -6,6 +6,7 @@
 
 use crate::clock;
 use crate::pools::{Kind, Pools};
+use glis_core::Refusal;
 use glis_wire::client::{Request, Response, Trouble};
 use rusqlite::{Connection, OptionalExtension as _, params};
 use std::collections::HashSet;
@@ -88,13 +89,21 @@ impl Keys {
         }
     }
 
-    /// Takes note of the response to a call that was the first under its key.
+    /// Takes note of the response to a call that was the first under its key. What there was not may be there
+    /// when the call comes again: nothing was done, so that the key is free.
     pub(crate) async fn end(&self, key: &str, response: &Response) {
         if let Ok(text) = serde_json::to_string(response) {
             let (path, asked) = (self.path.clone(), key.to_owned());
+            let was_missing = matches!(
+                response,
+                Response::Refused(Refusal::NoSuchSession { .. } | Refusal::NoSuchTask { .. })
+            );
             let kept = self.pools.run(Kind::Ask, move || {
-                open(&path)?
-                    .execute("UPDATE calls SET response = ?2 WHERE key = ?1", params![asked, text])
+                let db = open(&path)?;
+                if was_missing {
+                    return db.execute("DELETE FROM calls WHERE key = ?1", [asked]);
+                }
+                db.execute("UPDATE calls SET response = ?2 WHERE key = ?1", params![asked, text])
             });
             if let Err(fault) = kept.await {
                 crate::diary(&format!("the response to call {key} is not kept: {fault}"));
@@ -214,6 +223,9 @@ mod tests {
             assert_eq!(Keys::new(dir.path(), Pools::default()).begin("k", &stop("x")).await, end);
             let Known::Said(other) = keys.begin("k", &stop("y")).await else { panic!() };
             assert!(matches!(*other, Response::Trouble { kind: Trouble::BadInput, .. }));
+            assert_eq!(keys.begin("l", &stop("y")).await, Known::First);
+            let missing = Refusal::NoSuchSession { given: "y".to_owned() };
+            keys.end("l", &Response::Refused(missing)).await;
             assert_eq!(keys.begin("l", &stop("y")).await, Known::First);
         });
     }
