@@ -179,6 +179,7 @@ fn chat() -> ExitCode {
                             | Kind::Usage
                             | Kind::NotFound
                             | Kind::Refused
+                            | Kind::NotAllowed
                             | Kind::NotSafe
                             | Kind::NotResumable(_)
                             | Kind::Busy

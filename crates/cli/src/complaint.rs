@@ -31,6 +31,8 @@ pub enum Kind {
     Usage,
     NotFound,
     Refused,
+    /// The caller's scope does not include it.
+    NotAllowed,
     NotSafe,
     /// With the word for the reason, so that a script can tell one from another.
     NotResumable(&'static str),
@@ -50,7 +52,7 @@ impl Kind {
             Self::Failed | Self::Unknown => 1,
             Self::Usage => 2,
             Self::NotFound => 3,
-            Self::Refused => 4,
+            Self::Refused | Self::NotAllowed => 4,
             Self::NotSafe => 5,
             Self::NotResumable(_) => 6,
             Self::Busy | Self::TimedOut => 7,
@@ -66,6 +68,7 @@ impl Kind {
             Self::Usage => "usage",
             Self::NotFound => "not_found",
             Self::Refused => "refused",
+            Self::NotAllowed => "not_allowed",
             Self::NotSafe => "not_safe",
             Self::NotResumable(why) => why,
             Self::Busy => "busy",
@@ -164,7 +167,7 @@ impl Complaint {
         match kind {
             Trouble::BadInput => Self::new(Kind::Usage, message)
                 .hint("`glis help` lists the verbs, `glis help VERB` its options"),
-            Trouble::NotAllowed => Self::new(Kind::Refused, message)
+            Trouble::NotAllowed => Self::new(Kind::NotAllowed, message)
                 .hint("who manages the sessions can do it, or give this caller more"),
             Trouble::Unknown => {
                 Self::new(Kind::Unknown, message).hint("`glis show` tells how it stands")

@@ -24,6 +24,9 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; c
 img-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \
 require-trusted-types-for 'script'; trusted-types 'none'";
 
+/// What the scope of a caller does not reach, whoever found that out.
+const NOT_ALLOWED: &str = "not_allowed";
+
 const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 const OPENER_POLICY: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
 
@@ -81,7 +84,8 @@ impl HttpBody for Held {
 
 /// A failure, as the command line prints it.
 pub(crate) fn failure(told: &Told) -> Reply {
-    failure_as(status_of(told.exit), told)
+    let is_allowed = told.kind != NOT_ALLOWED;
+    failure_as(if is_allowed { status_of(told.exit) } else { StatusCode::FORBIDDEN }, told)
 }
 
 pub(crate) fn failure_as(status: StatusCode, told: &Told) -> Reply {
@@ -141,7 +145,7 @@ pub(crate) fn refused(why: Refused) -> Reply {
             let (has, needs) = (has.word(), needs.word());
             wrong(
                 StatusCode::FORBIDDEN,
-                "not_allowed",
+                NOT_ALLOWED,
                 &format!("this device may `{has}`; this needs `{needs}`"),
                 "pair it with that scope",
             )
@@ -176,6 +180,13 @@ pub(crate) fn dress(mut reply: Reply) -> Reply {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_the_daemon_refuses_for_the_scope_is_forbidden_with_its_words() {
+        let (kind, message) = (NOT_ALLOWED.to_owned(), "the caller may `send`".to_owned());
+        let refused = failure(&Told { exit: 4, kind, message, hint: None });
+        assert_eq!(refused.status(), StatusCode::FORBIDDEN);
+    }
 
     #[test]
     fn exit_statuses_have_the_statuses_of_the_contract() {
