@@ -2,6 +2,7 @@
 
 use crate::Told;
 use crate::call::{self, Answered};
+use crate::connections::Connection;
 use crate::events;
 use crate::given::{Given, usage};
 use crate::guard::{self, Caller, Needs};
@@ -48,6 +49,8 @@ pub(crate) async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> R
 }
 
 async fn judged(shared: &Arc<Shared>, head: Parts, body: Incoming) -> Reply {
+    let connection = head.extensions.get::<Arc<Connection>>();
+    connection.inspect(|connection| connection.has_spoken());
     let path = head.uri.path().to_owned();
     let place = find(&head.method, &path);
     let book = match shared.devices.now() {
@@ -59,6 +62,9 @@ async fn judged(shared: &Arc<Shared>, head: Parts, body: Incoming) -> Reply {
         Ok(caller) => caller,
         Err(why) => return reply::refused(why),
     };
+    if let Some(caller) = &caller {
+        connection.inspect(|connection| connection.is_known());
+    }
     match (place, caller) {
         (Place::Page(page), _) => page::reply(page, &head),
         (Place::Pair, _) => match read(&head, body).await {

@@ -5,6 +5,7 @@
 mod answer;
 mod call;
 mod connection;
+mod connections;
 mod devices;
 mod events;
 mod given;

@@ -1,7 +1,8 @@
-//! The server: it listens, takes connections up to a bound, and ends when it is told to.
+//! The server: it listens, takes whoever comes, and ends when it is told to.
 
 use crate::answer::answer;
 use crate::connection::Patient;
+use crate::connections::{Connection, Connections};
 use crate::devices::{Devices, Store};
 use crate::guard::CameTo;
 use crate::hosts::{Front, Hosts};
@@ -23,10 +24,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::Semaphore;
 
-/// Browsers open six each. Who comes beyond this waits until another has gone.
-const CONNECTIONS_MAX: usize = 512;
 /// Calls that are under way at once, and those of one device. Beyond this a caller is told to come again.
 const CALLS_MAX: (usize, usize) = (128, 32);
 /// Connections that stay, and those of one device.
@@ -132,15 +130,17 @@ fn signals() -> io::Result<impl Future<Output = ()>> {
 }
 
 async fn accept(listener: &TcpListener, tls: Option<&Arc<Tls>>, shared: &Arc<Shared>) {
-    let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+    let connections = Arc::new(Connections::default());
     loop {
-        let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
         match listener.accept().await {
-            Ok((stream, _)) => {
+            Ok((stream, from)) => {
                 let (shared, tls) = (Arc::clone(shared), tls.cloned());
+                let (connection, gone) = connections.enter(from.ip());
                 tokio::spawn(async move {
-                    receive(stream, tls, shared).await;
-                    drop(place);
+                    tokio::select! {
+                        () = receive(stream, tls, shared, connection) => {}
+                        _ = gone => {}
+                    }
                 });
             }
             // One that went away again, or no descriptors: the next may fare better.
@@ -150,24 +150,34 @@ async fn accept(listener: &TcpListener, tls: Option<&Arc<Tls>>, shared: &Arc<Sha
 }
 
 /// Shakes hands where there is TLS, and serves. Who does not get so far in time keeps a place from others.
-async fn receive(stream: TcpStream, tls: Option<Arc<Tls>>, shared: Arc<Shared>) {
+async fn receive(
+    stream: TcpStream,
+    tls: Option<Arc<Tls>>,
+    shared: Arc<Shared>,
+    connection: Arc<Connection>,
+) {
     stream.set_nodelay(true).ok();
     let Ok(came_to) = stream.local_addr().map(CameTo) else { return };
-    let Some(tls) = tls else { return converse(stream, came_to, shared).await };
+    let Some(tls) = tls else { return converse(stream, (came_to, connection), shared).await };
     let shaken = tokio::time::timeout(HEAD_TIME, tls.acceptor().accept(stream)).await;
     if let Ok(Ok(stream)) = shaken {
-        converse(stream, came_to, shared).await;
+        converse(stream, (came_to, connection), shared).await;
     }
 }
 
 /// Serves one connection to its end. How it ends is nothing to anyone.
-async fn converse<S>(stream: S, came_to: CameTo, shared: Arc<Shared>)
-where
+async fn converse<S>(
+    stream: S,
+    (came_to, connection): (CameTo, Arc<Connection>),
+    shared: Arc<Shared>,
+) where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let service = service_fn(move |mut request| {
         let shared = Arc::clone(&shared);
-        Request::extensions_mut(&mut request).insert(came_to);
+        let extensions = Request::extensions_mut(&mut request);
+        extensions.insert(came_to);
+        extensions.insert(Arc::clone(&connection));
         async move { Ok::<_, Infallible>(answer(shared, request).await) }
     });
     let served = http1::Builder::new()

@@ -74,6 +74,38 @@ fn heads_and_bodies_that_never_end_keep_nobody_out() -> Outcome {
     Ok(())
 }
 
+/// Six times as many as there is room for without a credential.
+const SILENT: usize = 1500;
+/// A call that waits for silent ones to be given up takes longer than this, on any machine.
+const MOMENT: Duration = Duration::from_secs(5);
+
+#[test]
+fn connections_that_say_nothing_keep_nobody_out() -> Outcome {
+    let house = House::new()?;
+    let web = Web::start(&house)?;
+    let token = token(&house, "script", "watch")?;
+    let mut known = web.events(&token, None)?;
+    let mut silent = Vec::new();
+    for _ in 0..SILENT {
+        silent.push(TcpStream::connect(web.address)?);
+    }
+    let began = Instant::now();
+    assert_eq!(web.get("/api/v1/status", &token)?.status, 200);
+    assert!(began.elapsed() < MOMENT, "{:?}", began.elapsed());
+    // Who was let in before has not been sent away.
+    house.rehearsal("blue")?;
+    known.until(|event| event["event"] == "session_created")?;
+    // The first of them were hung up on, and the last ones may still speak.
+    let first = silent.first_mut().ok_or("none")?;
+    first.set_read_timeout(Some(MOMENT))?;
+    assert_eq!(first.read(&mut [0; 1])?, 0);
+    let mut last = silent.pop().ok_or("none")?;
+    last.set_read_timeout(Some(MOMENT))?;
+    last.write_all(format!("GET / HTTP/1.1\r\nHost: {}\r\n\r\n", web.host()).as_bytes())?;
+    assert_eq!(head(&mut BufReader::new(last))?.0, 200);
+    Ok(())
+}
+
 /// So many calls one device may have under way; the server's own bound is four times that.
 const CALLS: usize = 32;
 
