@@ -161,6 +161,11 @@ export class Terminal {
     else if (this.socket?.readyState !== WebSocket.OPEN) this.note.textContent = UNSENT;
     else {
       this.socket.send(JSON.stringify(said));
+      // What was refused before is another matter.
+      if (this.refused) {
+        this.refused = "";
+        this.settle();
+      }
       if (!this.unsure) this.expect(ANSWER_MS);
       this.unsure = true;
     }

@@ -25,12 +25,17 @@ use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
 
+/// A cookie and some headers are a few kilobytes.
+pub(crate) const HEAD_BYTES_MAX: usize = 32 * 1024;
 /// A message has at most one megabyte, and as many escapes again.
 const BODY_BYTES_MAX: usize = 3 * 1024 * 1024;
 /// A body that takes longer does not end.
 const BODY_TIME: Duration = Duration::from_secs(20);
 /// With the device's own name before it, a key is still shorter than the daemon allows.
 const KEY_BYTES_MAX: usize = 128;
+/// Exit statuses of the command line.
+const WRONG_USE: u8 = 2;
+const NOT_FOUND: u8 = 3;
 const KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
 /// What a path is.
@@ -49,6 +54,11 @@ pub(crate) async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> R
 }
 
 async fn judged(shared: &Arc<Shared>, head: Parts, body: Incoming) -> Reply {
+    if head_bytes(&head) > HEAD_BYTES_MAX {
+        let told = format!("the head of a request has at most {HEAD_BYTES_MAX} bytes");
+        let status = StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;
+        return wrong(status, "usage", &told, "send fewer headers, or what is long in the body");
+    }
     let connection = head.extensions.get::<Arc<Connection>>();
     connection.inspect(|connection| connection.has_spoken());
     let path = head.uri.path().to_owned();
@@ -90,6 +100,16 @@ async fn judged(shared: &Arc<Shared>, head: Parts, body: Incoming) -> Reply {
         (Place::OtherMethod(_), _) => other_method(&path),
         (Place::Nothing(_), _) | (Place::Row(..), None) => nothing_here(),
     }
+}
+
+/// About as many bytes as it came in.
+fn head_bytes(head: &Parts) -> usize {
+    /// The colon, the blank and the end of a line.
+    const REST: usize = 4;
+    let line =
+        |(name, value): (&HeaderName, &HeaderValue)| name.as_str().len() + value.len() + REST;
+    let target = head.uri.path_and_query().map_or(0, |target| target.as_str().len());
+    target + head.headers.iter().map(line).sum::<usize>()
 }
 
 fn other_method(path: &str) -> Reply {
@@ -180,6 +200,7 @@ async fn carry_out(
                     Ok(answered) => answered,
                     Err(reply) => return reply,
                 };
+            let done = done.map_err(|told| discreet(row, &given, told));
             let reply = done.map(|mut done| {
                 if row.gives == Gives::Screen {
                     terminal::as_runs(&mut done.document);
@@ -196,7 +217,7 @@ async fn carry_out(
             };
             match served(shared, caller, call::work(shared, caller, key, work)).await {
                 Ok((Ok(done), _)) => reply::document(reply::status_of(done.exit), &done.document),
-                Ok((Err(told), _)) => reply::failure(&told),
+                Ok((Err(told), _)) => reply::failure(&discreet(row, &given, told)),
                 Err(reply) => reply,
             }
         }
@@ -217,6 +238,19 @@ async fn carry_out(
             }
             Err(fault) => reply::failure(&told(&fault)),
         },
+    }
+}
+
+/// Who only looks is not told what is at a path that is in no repository: a file, a folder or nothing.
+fn discreet(row: &Row, given: &Given, told: Told) -> Told {
+    match given.text("repo") {
+        Some(repo) if row.scope == Scope::Watch && told.exit == WRONG_USE => Told {
+            exit: NOT_FOUND,
+            kind: "not_found".to_owned(),
+            message: format!("there is no repository at `{repo}`"),
+            hint: Some("name a folder of a repository of this machine".to_owned()),
+        },
+        Some(_) | None => told,
     }
 }
 
@@ -277,6 +311,10 @@ async fn read(head: &Parts, body: Incoming) -> Result<Bytes, Reply> {
     let reading = axum::body::to_bytes(Body::new(body), BODY_BYTES_MAX);
     let body = match tokio::time::timeout(BODY_TIME, reading).await {
         Ok(Ok(body)) => body,
+        Ok(Err(fault)) if is_broken(&fault) => {
+            let hint = "its length or its chunks are not what the head says";
+            return Err(wrong(StatusCode::BAD_REQUEST, "usage", "the body is broken", hint));
+        }
         Ok(Err(_)) => return Err(too_long()),
         Err(_) => {
             let (status, hint) = (StatusCode::REQUEST_TIMEOUT, "send it faster");
@@ -298,4 +336,9 @@ async fn read(head: &Parts, body: Incoming) -> Result<Bytes, Reply> {
         ));
     }
     Ok(body)
+}
+
+/// Whether a body could not be read, rather than being longer than it may be.
+fn is_broken(fault: &(dyn std::error::Error + 'static)) -> bool {
+    fault.is::<hyper::Error>() || fault.source().is_some_and(is_broken)
 }

@@ -19,9 +19,13 @@ pub(crate) struct Field {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Text,
+    /// An absolute path: the server's own folder is nothing to a caller.
+    Path,
     Texts,
     Flag,
     Number,
+    /// A number that is at most this.
+    UpTo(u64),
     /// Seconds, or a number with its unit: `90s`, `10m`, `2h`.
     Time,
     /// An amount of dollars.
@@ -79,11 +83,14 @@ impl Given {
                     "0" | "false" => json!(false),
                     _ => json!(text),
                 },
-                Some(Kind::Number) => text.parse::<u64>().map_or(json!(text), |n| json!(n)),
+                Some(Kind::Number | Kind::UpTo(_)) => {
+                    text.parse::<u64>().map_or(json!(text), |n| json!(n))
+                }
                 Some(Kind::Texts | Kind::Words(_)) => {
                     json!(text.split(',').collect::<Vec<_>>())
                 }
-                Some(Kind::Text | Kind::Time | Kind::Dollars | Kind::Word(_)) | None => json!(text),
+                Some(Kind::Text | Kind::Path | Kind::Time | Kind::Dollars | Kind::Word(_))
+                | None => json!(text),
             };
             (key, value)
         };
@@ -196,9 +203,11 @@ impl Kind {
             |value: &Value, words: &[&str]| value.as_str().is_some_and(|w| words.contains(&w));
         match self {
             Self::Text => value.is_string(),
+            Self::Path => value.as_str().is_some_and(|path| path.starts_with('/')),
             Self::Texts => value.as_array().is_some_and(|all| all.iter().all(Value::is_string)),
             Self::Flag => value.is_boolean(),
             Self::Number => value.is_u64(),
+            Self::UpTo(most) => value.as_u64().is_some_and(|number| number <= most),
             Self::Time => milliseconds(value).is_some(),
             Self::Dollars => micros(value).is_some(),
             Self::Word(words) => is_word(value, words),
@@ -211,9 +220,11 @@ impl Kind {
     fn words(self) -> String {
         match self {
             Self::Text => "a text".to_owned(),
+            Self::Path => "an absolute path".to_owned(),
             Self::Texts => "an array of texts".to_owned(),
             Self::Flag => "true or false".to_owned(),
             Self::Number => "a whole number".to_owned(),
+            Self::UpTo(most) => format!("a whole number up to {most}"),
             Self::Time => "seconds, or a time such as \"10m\"".to_owned(),
             Self::Dollars => "an amount of dollars".to_owned(),
             Self::Word(words) => format!("one of {}", words.join(", ")),
@@ -225,9 +236,11 @@ impl Kind {
     pub(crate) fn schema(self) -> Value {
         match self {
             Self::Text => json!({"type": "string"}),
+            Self::Path => json!({"type": "string", "pattern": "^/"}),
             Self::Texts => json!({"type": "array", "items": {"type": "string"}}),
             Self::Flag => json!({"type": "boolean"}),
             Self::Number => json!({"type": "integer", "minimum": 0}),
+            Self::UpTo(most) => json!({"type": "integer", "minimum": 0, "maximum": most}),
             Self::Time => {
                 json!({"type": ["integer", "string"], "examples": ["90s", "10m", "2h", 90]})
             }
@@ -286,6 +299,8 @@ mod tests {
         may("many", Kind::Number, ""),
         may("for", Kind::Time, ""),
         may("mode", Kind::Word(&["a", "b"]), ""),
+        may("folder", Kind::Path, ""),
+        may("most", Kind::UpTo(9), ""),
     ];
 
     fn fault(body: &str) -> String {
@@ -301,6 +316,8 @@ mod tests {
         assert!(fault(r#"{"text":1}"#).contains("has to be a text"));
         assert!(fault(r#"{"text":"x","mode":"c"}"#).contains("one of a, b"));
         assert!(fault(r#"{"text":"x","for":"2y"}"#).contains("a time such as"));
+        assert!(fault(r#"{"text":"x","folder":"../y"}"#).contains("an absolute path"));
+        assert!(fault(r#"{"text":"x","most":10}"#).contains("a whole number up to 9"));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The server: it listens, takes whoever comes, and ends when it is told to.
 
-use crate::answer::answer;
+use crate::answer::{HEAD_BYTES_MAX, answer};
 use crate::connection::Patient;
 use crate::connections::{Connection, Connections};
 use crate::devices::{Devices, Store};
@@ -31,8 +31,6 @@ const CALLS_MAX: (usize, usize) = (128, 32);
 const STREAMS_MAX: (usize, usize) = (448, 256);
 /// A browser sends its headers at once; who takes longer keeps a place from others.
 const HEAD_TIME: Duration = Duration::from_secs(15);
-/// A cookie and some headers are a few kilobytes.
-const HEAD_BYTES_MAX: usize = 32 * 1024;
 /// Before another connection is waited for, where the system has no descriptors left.
 const PACE: Duration = Duration::from_millis(100);
 

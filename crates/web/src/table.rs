@@ -82,7 +82,8 @@ pub(crate) enum Act {
 impl Verb {
     pub(crate) fn is(self, method: &Method) -> bool {
         match self {
-            Self::Get => *method == Method::GET,
+            // The answer to HEAD is that to GET, of which only the head is sent.
+            Self::Get => matches!(*method, Method::GET | Method::HEAD),
             Self::Post => *method == Method::POST,
         }
     }
@@ -227,10 +228,10 @@ mod tests {
     fn example(field: &Field) -> serde_json::Value {
         match field.kind {
             Kind::Text if field.name == "minutes" => "10".into(),
-            Kind::Text => "/x".into(),
+            Kind::Text | Kind::Path => "/x".into(),
             Kind::Texts => serde_json::json!(["x"]),
             Kind::Flag => true.into(),
-            Kind::Number | Kind::Time | Kind::Dollars => 1.into(),
+            Kind::Number | Kind::UpTo(_) | Kind::Time | Kind::Dollars => 1.into(),
             Kind::Word(words) => (*words.first().unwrap()).into(),
             Kind::Words(words) => serde_json::json!([words.first().unwrap()]),
         }

@@ -43,8 +43,10 @@ const QUIET_TIME: Duration = Duration::from_secs(1);
 /// Less than this is gone through at once when it is asked for.
 const UNREAD_BYTES: u64 = 2 * 1024 * 1024;
 const UPDATE_END: &[u8] = b"\x1b[?2026l";
-/// What a page may say at once: a page of text that is pasted.
+/// What a page may say at once: some pages of text that are pasted.
 const SAID_BYTES_MAX: usize = 64 * 1024;
+/// So much is read to the end and then refused with a word; beyond that the connection ends.
+const READ_BYTES_MAX: usize = 1024 * 1024;
 /// What waits to be written for one page: more than a frame of any terminal, in which every letter has a look
 /// of its own. Without it the answers to pings would be kept for a page that asks and never reads.
 const TOLD_BYTES_MAX: usize = 8 * 1024 * 1024;
@@ -70,7 +72,7 @@ pub(crate) async fn open(
         Ok(place) => place,
         Err(told) => return failure(&told),
     };
-    let upgrade = upgrade.max_message_size(SAID_BYTES_MAX).max_frame_size(SAID_BYTES_MAX);
+    let upgrade = upgrade.max_message_size(READ_BYTES_MAX).max_frame_size(READ_BYTES_MAX);
     let upgrade = upgrade.max_write_buffer_size(TOLD_BYTES_MAX);
     let shown = move |socket| async move {
         let _place = place;
@@ -126,8 +128,10 @@ async fn show(shared: Arc<Shared>, caller: Caller, given: Given, mut socket: Web
                 Some(Ok(Message::Text(said))) => {
                     if let Err(why) = take(&caller, &types, &said) {
                         let told = json!({"refused": why}).to_string();
-                        drop(socket.send(Message::Text(told.into())).await);
-                        break;
+                        if socket.send(Message::Text(told.into())).await.is_err() {
+                            break;
+                        }
+                        continue;
                     }
                     beat = beat.min(Instant::now() + TYPED_BEAT);
                     rustix::io::write(&*wake, &1_u64.to_ne_bytes()).ok();
@@ -153,6 +157,12 @@ fn take(caller: &Caller, types: &SyncSender<Typed>, said: &str) -> Result<(), St
     if caller.scope < Scope::Manage {
         let (has, needs) = (caller.scope.word(), Scope::Manage.word());
         return Err(format!("this device may `{has}`; typing needs `{needs}`"));
+    }
+    if said.len() > SAID_BYTES_MAX {
+        let most = SAID_BYTES_MAX / 1024;
+        return Err(format!(
+            "at most {most} kB are typed at once, and nothing of this was; put it into a file"
+        ));
     }
     let typed = serde_json::from_str(said).map_err(|_| "this is no key".to_owned())?;
     types.try_send(typed).map_err(|_| "the terminal takes no keys".to_owned())

@@ -195,13 +195,16 @@ impl Terminal {
         Ok(Self { reader, screen })
     }
 
-    /// Says something short, under a mask of zeros, which changes nothing.
+    /// Says something, under a mask of zeros, which changes nothing.
     pub(crate) fn say(&mut self, said: &Value) -> Outcome {
         let text = said.to_string();
-        let length = u8::try_from(text.len()).ok().filter(|length| *length < 126);
-        let length = length.ok_or("too long for one frame of ours")?;
-        let frame = [&[0x81, 0x80 | length, 0, 0, 0, 0], text.as_bytes()].concat();
-        self.write(&frame)
+        let head = if let Ok(short @ ..126) = u8::try_from(text.len()) {
+            vec![0x81, 0x80 | short]
+        } else {
+            let length = u64::try_from(text.len())?.to_be_bytes();
+            [&[0x81, 0x80 | 127][..], &length].concat()
+        };
+        self.write(&[&head[..], &[0; 4], text.as_bytes()].concat())
     }
 
     /// Sends bytes as they are.
@@ -226,7 +229,7 @@ impl Terminal {
     }
 
     /// One message of the server. They are neither masked nor cut into parts.
-    fn message(&mut self) -> Outcome<Vec<u8>> {
+    pub(crate) fn message(&mut self) -> Outcome<Vec<u8>> {
         let mut two = [0; 2];
         self.reader.read_exact(&mut two)?;
         let length = match two[1] {

@@ -35,8 +35,8 @@ fn what_is_said_twice_is_not_guessed_and_what_cannot_be_asked_names_what_can() -
     }
     assert!(house.talk("blue")?.is_empty());
     for (line, allowed) in [
-        ("PUT /api/v1/sessions", "GET, POST"),
-        ("DELETE /api/v1/sessions/blue", "GET"),
+        ("PUT /api/v1/sessions", "GET, HEAD, POST"),
+        ("DELETE /api/v1/sessions/blue", "GET, HEAD"),
         ("GET /api/v1/sessions/blue/send", "POST"),
         ("POST /", "GET, HEAD"),
         ("GET /pair", "POST"),
@@ -147,6 +147,75 @@ fn a_failure_is_the_command_lines_own() -> Outcome {
     assert_eq!(unsure.status, 400);
     let (nothing, method) = ("/api/v1/nothing", "/api/v1/sessions/blue/send");
     assert_eq!((web.get(nothing, &token)?.status, web.get(method, &token)?.status), (404, 405));
+    Ok(())
+}
+
+#[test]
+fn what_is_not_there_is_not_found_and_what_is_too_much_is_refused() -> Outcome {
+    let house = House::new()?;
+    house.rehearsal("blue")?;
+    let web = Web::start(&house)?;
+    let token = token(&house, "script", "watch")?;
+    let told = |path: &str| -> Outcome<(u16, Value)> {
+        let answer = web.get(&format!("/api/v1/{path}"), &token)?;
+        Ok((answer.status, answer.json()?["error"].clone()))
+    };
+    let repo = house.repo().display().to_string();
+    for path in ["plan", "plan/check"] {
+        let (status, error) = told(&format!("{path}?repo={repo}"))?;
+        assert_eq!((status, &error["kind"]), (404, &json!("not_found")), "{path}: {error}");
+        assert!(error["message"].as_str().is_some_and(|m| m.contains("no plan")), "{error}");
+    }
+    assert_eq!(house.fails(&["plan", "show"])?.0, 3);
+    // Of a path that is in no repository nothing is told, whatever is there.
+    let file = house.folder().join("a-file");
+    std::fs::write(&file, "")?;
+    for path in ["plan", "plan/check", "runs"] {
+        for place in [file.as_path(), house.folder(), &house.folder().join("nothing")] {
+            let (status, error) = told(&format!("{path}?repo={}", place.display()))?;
+            let message = format!("there is no repository at `{}`", place.display());
+            assert_eq!((status, &error["message"]), (404, &json!(message)), "{path}: {error}");
+        }
+        let (status, error) = told(&format!("{path}?repo=."))?;
+        let message = "`repo` has to be an absolute path";
+        assert_eq!((status, &error["message"]), (400, &json!(message)), "{path}: {error}");
+    }
+    assert_eq!(told("search?words=x&most=1000")?.0, 200);
+    assert_eq!(told("search?words=x&most=1001")?.0, 400);
+    Ok(())
+}
+
+#[test]
+fn a_head_is_asked_for_alone_and_one_that_is_too_long_or_a_broken_body_is_told() -> Outcome {
+    let house = House::new()?;
+    house.rehearsal("blue")?;
+    let web = Web::start(&house)?;
+    let token = token(&house, "script", "send")?;
+    let (host, bearer) = (web.host(), format!("Bearer {token}"));
+    let own = [("Host", host.as_str()), ("Authorization", bearer.as_str())];
+    let whole = web.ask("GET /api/v1/sessions", &own, "")?;
+    let head = web.ask("HEAD /api/v1/sessions", &own, "")?;
+    assert_eq!((head.status, head.body.as_str()), (200, ""));
+    assert_eq!(head.header("content-type"), whole.header("content-type"));
+    assert_eq!(web.ask("HEAD /api/v1/sessions", &own[..1], "")?.status, 401);
+    let long = "x".repeat(1000);
+    for (count, status) in [(30, 200), (33, 431)] {
+        let padding = vec![("X-Padding", long.as_str()); count];
+        let answer = web.ask("GET /api/v1/sessions", &[&own[..], &padding].concat(), "")?;
+        assert_eq!(answer.status, status, "{count} kB");
+    }
+    let chunked = [
+        ("X-Glis", "1"),
+        ("Content-Type", "application/json"),
+        ("Transfer-Encoding", "chunked"),
+        ("Connection", "close"),
+    ];
+    let headers = [&own[..], &chunked].concat();
+    let mut stream = web.open("POST /api/v1/sessions/blue/send", &headers, "")?;
+    std::io::Write::write_all(&mut stream, b"zz\r\n{}\r\n")?;
+    let (status, _) = crate::support::web::head(&mut std::io::BufReader::new(stream))?;
+    assert_eq!(status, 400);
+    assert!(house.talk("blue")?.is_empty());
     Ok(())
 }
 

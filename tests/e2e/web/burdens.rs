@@ -3,6 +3,7 @@
 use super::guard::token;
 use crate::support::house::{House, Outcome, eventually};
 use crate::support::web::{Shown, Terminal, Web, head};
+use serde_json::{Value, json};
 use std::io::{BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
@@ -254,6 +255,32 @@ fn answers_to_pings_that_are_never_read_are_not_kept() -> Outcome {
     let after = resident_kb(web.pid())?;
     assert!(after < before + PONGS_KB_MAX, "{before} kB became {after} kB");
     assert_eq!(web.get("/api/v1/sessions", &token)?.status, 200);
+    Ok(())
+}
+
+/// A little more than is taken at once.
+const PASTE_BYTES: usize = 70_000;
+
+#[test]
+fn a_paste_that_is_too_long_is_refused_with_a_word_and_the_terminal_goes_on() -> Outcome {
+    let house = House::new()?;
+    house.command("echo", &["cat"])?;
+    let web = Web::start(&house)?;
+    let token = token(&house, "script", "manage")?;
+    let mut terminal = Terminal::open(&web, "echo", &token, Shown::default())?;
+    terminal.say(&json!({"paste": "x".repeat(PASTE_BYTES)}))?;
+    let refused = loop {
+        let told: Value = serde_json::from_slice(&terminal.message()?)?;
+        if let Some(why) = told["refused"].as_str() {
+            break why.to_owned();
+        }
+    };
+    assert!(refused.contains("at most 64 kB"), "{refused}");
+    terminal.say(&json!({"text": "still here"}))?;
+    while !terminal.screen.rows.iter().any(|row| row.contains("still here")) {
+        terminal.take()?;
+    }
+    assert!(!terminal.screen.rows.concat().contains("xx"), "half of it was typed");
     Ok(())
 }
 

@@ -192,7 +192,7 @@ pub(super) fn read(path: &Path) -> Result<String, Complaint> {
     text_of(path).map_err(|fault| {
         if fault.kind() == io::ErrorKind::NotFound {
             let why = format!("there is no plan yet: {} does not exist", path.display());
-            return Complaint::new(Kind::Failed, why).hint(
+            return Complaint::new(Kind::NotFound, why).hint(
                 "`glis plan new GOAL` has one drafted; `glis plan add ID --prompt TEXT` begins one",
             );
         }

@@ -10,7 +10,9 @@ use glis_wire::client::{Action, Discard, PauseAll, Request, TrashAction, Which};
 use glis_wire::plan::PlanRequest;
 
 /// As many as the command line shows.
-const HITS_USUAL: u64 = 50;
+const HITS_USUAL: u32 = 50;
+/// More than anybody reads.
+const HITS_MAX: u32 = 1000;
 
 pub(super) const ROWS: &[Row] = &[
     Row {
@@ -107,7 +109,7 @@ pub(super) const ROWS: &[Row] = &[
         does: "Search all conversations, also of removed sessions",
         takes: &[
             must("words", Kind::Text, "all of them must occur"),
-            may("most", Kind::Number, "Maximum number of results; 50 if not given"),
+            may("most", Kind::UpTo(HITS_MAX as u64), "Maximum number of results; 50 if not given"),
         ],
         gives: Gives::Array,
         act: Act::Ask(|given| Ok(search(given))),
@@ -181,7 +183,7 @@ pub(super) const ROWS: &[Row] = &[
         scope: Scope::Watch,
         does: "List the runs of a task, or of all tasks of a repository",
         takes: &[
-            must("repo", Kind::Text, "an absolute path of a folder in the repository"),
+            must("repo", Kind::Path, "an absolute path of a folder in the repository"),
             may("task", Kind::Text, "The task's id"),
         ],
         gives: Gives::Array,
@@ -215,8 +217,8 @@ fn resume_all(given: &Given) -> Result<Request, Told> {
 }
 
 fn search(given: &Given) -> Request {
-    let most = given.number("most").unwrap_or(HITS_USUAL);
-    let most = u32::try_from(most).unwrap_or(u32::MAX);
+    let most = given.number("most").and_then(|most| u32::try_from(most).ok());
+    let most = most.unwrap_or(HITS_USUAL);
     Request::Search { words: given.text("words").unwrap_or_default(), most }
 }
 

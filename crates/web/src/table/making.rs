@@ -12,7 +12,7 @@ macro_rules! fields {
     ($($more:expr),* $(,)?) => {
         &[
             $($more,)*
-            must("repo", Kind::Text, "an absolute path of a folder in the repository"),
+            must("repo", Kind::Path, "an absolute path of a folder in the repository"),
             may("agent", Kind::Text, "The agent"),
             may("base", Kind::Text, "Revision to begin from"),
             may("in_place", Kind::Flag, "Work in the repository itself, without a worktree"),
@@ -37,7 +37,7 @@ const NEW: &[Field] = fields![
 const LOOP: &[Field] = fields![
     must("name", Kind::Text, "the session's name"),
     may("prompt", Kind::Text, "What the agent is told at the beginning of every iteration"),
-    may("spec", Kind::Text, "Instead: an absolute path of a file with a check list"),
+    may("spec", Kind::Path, "Instead: an absolute path of a file with a check list"),
     may("max", Kind::Number, "Maximum number of iterations"),
     may("until", Kind::Text, "A line for `sh -c`: when it succeeds, the loop is done"),
     may("context", Kind::Word(&["fresh", "continue"]), "What an iteration knows of the others"),
@@ -69,10 +69,6 @@ pub(super) const ROWS: &[Row] = &[
 ];
 
 fn wanted(given: &Given) -> Result<NewSession, Told> {
-    let repo = given.text("repo").unwrap_or_default();
-    if !repo.starts_with('/') {
-        return Err(usage("`repo` has to be an absolute path"));
-    }
     let worktree = ["remove_worktree_on_pause", "keep_worktree_on_pause"].map(|f| given.flag(f));
     let remove_worktree = match worktree {
         [true, true] => return Err(usage("the worktree is either removed or kept")),
@@ -84,7 +80,7 @@ fn wanted(given: &Given) -> Result<NewSession, Told> {
         name: given.text("name"),
         agent: given.text("agent"),
         prompt: given.text("prompt"),
-        repo,
+        repo: given.text("repo").unwrap_or_default(),
         base: given.text("base"),
         in_place: given.flag("in_place"),
         headless: given.flag("headless"),
@@ -104,9 +100,6 @@ fn iterate(given: &Given) -> Result<Request, Told> {
     let spec_file = given.text("spec");
     if spec_file.is_some() == given.text("prompt").is_some() {
         return Err(usage("either `prompt` or `spec` says what is to be done"));
-    }
-    if spec_file.as_ref().is_some_and(|path| !path.starts_with('/')) {
-        return Err(usage("`spec` has to be an absolute path"));
     }
     let looped = Some(LoopSpec {
         max: count(given, "max")?,

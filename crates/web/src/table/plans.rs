@@ -10,7 +10,7 @@ use glis_wire::client::Request;
 use glis_wire::plan::{PlanRequest, PlanWork, TaskWords};
 use std::path::PathBuf;
 
-const REPO: Field = must("repo", Kind::Text, "an absolute path of a folder in the repository");
+const REPO: Field = must("repo", Kind::Path, "an absolute path of a folder in the repository");
 const ID: Field = must("id", Kind::Text, "the task's id");
 const TASK: Field = must("task", Kind::Text, "the task's id");
 
@@ -32,18 +32,19 @@ pub(super) const ROWS: &[Row] = &[
         .does("The plan of a repository: its tasks, what can be worked on, how far it is")
         .takes(&[REPO])
         .gives(Gives::Object)
-        .works(|given| on(given, PlanWork::Show)),
+        .works(|given| Ok(on(given, PlanWork::Show))),
     row(Verb::Get, "plan", "/plan/check", Scope::Watch)
         .does("Every fault of the plan of a repository, each with its line")
         .takes(&[REPO])
         .gives(Gives::Object)
-        .works(|given| on(given, PlanWork::Check)),
+        .works(|given| Ok(on(given, PlanWork::Check))),
     row(Verb::Get, "plan", "/plan/draft", Scope::Watch)
         .does("The draft in the last words of a session, and every fault of it with its line")
         .takes(&[REPO, must("from", Kind::Text, "the session that drafts the plan")])
         .gives(Gives::Object)
         .works(|given| {
-            on(given, PlanWork::Drafted { session: given.text("from").unwrap_or_default() })
+            let session = given.text("from").unwrap_or_default();
+            Ok(on(given, PlanWork::Drafted { session }))
         }),
     row(Verb::Post, "plan", "/plan/new", Scope::Manage)
         .does(
@@ -71,17 +72,20 @@ pub(super) const ROWS: &[Row] = &[
         .does("Add a task at the end of the plan")
         .takes(WORDS)
         .gives(Gives::Object)
-        .works(|given| on(given, PlanWork::Add(words(given)))),
+        .works(|given| Ok(on(given, PlanWork::Add(words(given))))),
     row(Verb::Post, "plan", "/plan/edit", Scope::Manage)
         .does("Change a task; what is not named stays, and an empty text takes a key away")
         .takes(WORDS)
         .gives(Gives::Object)
-        .works(|given| on(given, PlanWork::Edit(words(given)))),
+        .works(|given| Ok(on(given, PlanWork::Edit(words(given))))),
     row(Verb::Post, "plan", "/plan/rm", Scope::Manage)
         .does("Take a task out of the plan")
         .takes(&[REPO, ID])
         .gives(Gives::Object)
-        .works(|given| on(given, PlanWork::Remove { id: given.text("id").unwrap_or_default() })),
+        .works(|given| {
+            let id = given.text("id").unwrap_or_default();
+            Ok(on(given, PlanWork::Remove { id }))
+        }),
     row(Verb::Post, "execute", "/plan/execute", Scope::Manage)
         .does("Work on the tasks of a plan, each in a session of its own; `GET /plan` follows it")
         .takes(&[
@@ -121,12 +125,8 @@ pub(super) const ROWS: &[Row] = &[
 ];
 
 /// What is to be done, in the repository that is meant.
-fn on(given: &Given, work: PlanWork) -> Result<(PathBuf, PlanWork), Told> {
-    let repo = PathBuf::from(given.text("repo").unwrap_or_default());
-    if !repo.is_absolute() {
-        return Err(usage("`repo` has to be an absolute path"));
-    }
-    Ok((repo, work))
+fn on(given: &Given, work: PlanWork) -> (PathBuf, PlanWork) {
+    (PathBuf::from(given.text("repo").unwrap_or_default()), work)
 }
 
 fn words(given: &Given) -> TaskWords {
@@ -159,7 +159,7 @@ fn draft(given: &Given) -> Result<(PathBuf, PlanWork), Told> {
         }
         (Some(_), Some(_)) | (None, None) => return Err(usage("either `goal` or `from`")),
     };
-    on(given, work)
+    Ok(on(given, work))
 }
 
 fn execute(given: &Given) -> Result<(PathBuf, PlanWork), Told> {
@@ -172,7 +172,7 @@ fn execute(given: &Given) -> Result<(PathBuf, PlanWork), Told> {
     // Without any of these it is executed as it was before.
     let said = jobs.is_some() || review || only.is_some();
     let pace = said.then(|| Pace { jobs: jobs.unwrap_or(1), review, only });
-    on(given, PlanWork::Execute { pace })
+    Ok(on(given, PlanWork::Execute { pace }))
 }
 
 fn restart(given: &Given) -> Result<(PathBuf, PlanWork), Told> {
@@ -182,5 +182,5 @@ fn restart(given: &Given) -> Result<(PathBuf, PlanWork), Told> {
             "a restart of task `{task}` begins it anew and has to be confirmed by `yes`"
         )));
     }
-    on(given, PlanWork::Restart { task })
+    Ok(on(given, PlanWork::Restart { task }))
 }

@@ -195,9 +195,9 @@ pub(super) const ROWS: &[Row] = &[
         .does("Restore a worktree from a snapshot; what is there is moved aside")
         .takes(&[
             may("snapshot", Kind::Text, "Which one; default: the latest"),
-            may("to", Kind::Text, "Into this folder of the server instead: an absolute path"),
+            may("to", Kind::Path, "Into this folder of the server instead: an absolute path"),
         ])
-        .asks(restore),
+        .asks(|given| Ok(restore(given))),
     row(Verb::Post, "merge", "/sessions/{session}/merge", Scope::Manage)
         .does("Commit a session's work on its branch and merge that, without touching any checkout")
         .takes(&[
@@ -279,13 +279,10 @@ fn answer(given: &Given) -> Result<Request, Told> {
     Ok(act(given, Action::Answer { ask: given.text("request"), answer, reason }))
 }
 
-fn restore(given: &Given) -> Result<Request, Told> {
+fn restore(given: &Given) -> Request {
     let snapshot = given.text("snapshot");
     match given.text("to") {
-        None => Ok(act(given, Action::Restore { snapshot })),
-        Some(to) if to.starts_with('/') => {
-            Ok(Request::RestoreTo { session: given.name.clone(), snapshot, to })
-        }
-        Some(_) => Err(usage("`to` has to be an absolute path")),
+        None => act(given, Action::Restore { snapshot }),
+        Some(to) => Request::RestoreTo { session: given.name.clone(), snapshot, to },
     }
 }
