@@ -10,6 +10,7 @@ use glis_wire::build::Build;
 use glis_wire::call::{Face, Scope};
 use serde_json::json;
 use std::io::Write as _;
+use std::net::SocketAddr;
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Command, ExitCode};
@@ -150,8 +151,12 @@ fn serve(json: bool, place: &glis_web::Place) -> Result<(), Complaint> {
         },
         explain: |fault| for_web(Complaint::from(fault)),
     };
-    let ready = |url: &str| {
-        if json { tell(&json!({"url": url}).to_string()) } else { tell(url) }
+    let ready = |url: &str, address: SocketAddr| {
+        if json {
+            tell(&json!({"url": url, "address": address.to_string()}).to_string());
+        } else {
+            tell(&format!("{} ({address})", url.trim_end_matches('/')));
+        }
     };
     let served = glis_web::serve(setup, place, ready);
     served.map_err(|told| Complaint::of_exit(told.exit, told.message, told.hint))

@@ -79,19 +79,26 @@ await story(async ({ house, desk }) => {
   const page = await desk.paired("desk");
   await shows(page, "#list .row", "blue");
   const target = new URL(page.url()).origin;
-  const { port } = new URL(target);
+  const { hostname, port } = new URL(target);
   const html = { "Content-Type": "text/html" };
   // Its own server sends no rules along: those of ours would stop the attack before it begins.
-  const server = http.createServer((_, answer) => answer.writeHead(200, html).end("<!doctype html><title>evil</title><body>"));
+  /** What it is sent of ours, under any name but the page's own. @type {string[]} */
+  const cookies = [];
+  const server = http.createServer(({ headers }, answer) => {
+    if (headers.cookie && !headers.host?.startsWith(hostname)) cookies.push(`${headers.host}: ${headers.cookie}`);
+    answer.writeHead(200, html).end("<!doctype html><title>evil</title><body>");
+  });
   await new Promise((done) => server.listen(0, "127.0.0.1", () => done(null)));
   const other = /** @type {import("node:net").AddressInfo} */ (server.address()).port;
   const before = (await house.events()).length;
 
   const places = [
-    // Another port is the same site for a browser: our cookie goes along.
     [`http://127.0.0.1:${other}/`, target],
+    [`http://127.0.0.1:${other}/`, `http://127.0.0.1:${port}`],
     [`http://localhost:${other}/`, target],
     [`http://localhost:${other}/`, `http://localhost:${port}`],
+    // Another port of the same name is the same site for a browser: our cookie goes along.
+    [`http://${hostname}:${other}/`, target],
     // A name that was made to point here after its page was loaded.
     [`http://${EVIL}:${port}/`, `http://${EVIL}:${port}`],
     [`http://${EVIL}:${port}/`, target],
@@ -105,6 +112,7 @@ await story(async ({ house, desk }) => {
     await evil.close();
   }
   same((await house.events()).length, before, "events after all attacks");
+  same(cookies, [], "cookies that another server of this machine is sent");
   same((await house.glis("show", "blue")).idle_timeout_secs, 600, "what was to be changed");
   // The same from our own page is let through: the attacks were real ones.
   const own = await page.evaluate(`(${attack})(${JSON.stringify(target)}, "blue")`);
@@ -115,4 +123,4 @@ await story(async ({ house, desk }) => {
   server.close();
   server.closeAllConnections();
   // The browser has a guard of its own by now, which is not to be in the way of what ours is tried with.
-}, () => [`--host-resolver-rules=MAP ${EVIL} 127.0.0.1`, "--disable-features=LocalNetworkAccessChecks"]);
+}, [`--host-resolver-rules=MAP ${EVIL} 127.0.0.1`, "--disable-features=LocalNetworkAccessChecks"]);

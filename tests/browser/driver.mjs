@@ -4,11 +4,17 @@
  * a line that begins with `do `, and the test that started it answers by a line of JSON. Whatever else it
  * prints is told if it fails. */
 
+import dns from "node:dns";
 import fs from "node:fs";
 import { createRequire } from "node:module";
 import os from "node:os";
 import path from "node:path";
 import readline from "node:readline";
+
+// A browser looks for such names on this machine, and what a story fetches by itself is to do so too.
+const { lookup } = dns.promises;
+dns.promises.lookup = /** @type {any} */ ((/** @type {string} */ name, /** @type {any} */ options) =>
+  lookup(name.endsWith(".localhost") ? "127.0.0.1" : name, options));
 
 const modules = given("GLIS_BROWSER_MODULES");
 const needed = createRequire(path.join(modules, "story.js"));
@@ -205,14 +211,13 @@ export function launch(more = []) {
 
 /** Plays a story and ends with its outcome.
  * @param {(stage: {house: House, desk: Desk}) => Promise<void>} play
- * @param {(port: string) => string[]} [more] arguments for the browser */
-export async function story(play, more = () => []) {
+ * @param {string[]} [more] arguments for the browser */
+export async function story(play, more = []) {
   const house = new House();
-  const port = new URL(given("GLIS_PAGE")).port;
   let browser;
   let code = 0;
   try {
-    browser = await launch(more(port));
+    browser = await launch(more);
     const desk = new Desk(browser, house);
     try {
       await play({ house, desk });

@@ -215,6 +215,7 @@ mod web {
     mod devices;
     mod events;
     mod guard;
+    mod names;
     mod past;
     mod tls;
     mod unsteady;

@@ -39,7 +39,7 @@ const stream = new Stream({
       if (came) outbox.flush();
       if (!routed) route();
     }
-    if (state === "refused") welcome(refusal);
+    if (state === "refused") welcome(refusal || why);
   },
 });
 
@@ -54,7 +54,8 @@ function welcome(why) {
   fill($("main"),
     h("h2", null, "This device is not known here"),
     why ? h("p", { class: "bad" }, why) : "",
-    h("p", null, "On the machine where glis runs, type ", h("code", null, "glis web pair --name phone"), " and open the link, or scan its code."));
+    h("p", null, "On the machine where glis runs, type ", h("code", null, "glis web pair --name phone --scope watch"), " and open the link. ",
+      h("code", null, "send"), ", ", h("code", null, "answer"), " or ", h("code", null, "manage"), " in place of ", h("code", null, "watch"), " let it do more."));
 }
 
 /** Why the code of a link was not taken. */

@@ -73,8 +73,8 @@ export class Stream {
       const { log, seq } = await this.ears.begin();
       [this.log, this.seq] = [log, seq];
     } catch (fault) {
-      const status = /** @type {any} */ (fault).status;
-      if (status === 401) return this.ears.state("refused");
+      const { status, kind, message } = /** @type {any} */ (fault);
+      if (status === 401) return this.ears.state("refused", kind === "expired" ? message : undefined);
       return this.again(/** @type {Error} */ (fault).message);
     }
     this.open();

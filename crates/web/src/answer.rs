@@ -11,9 +11,10 @@ use crate::page;
 use crate::pair;
 use crate::reply::{self, Reply, dress, wrong};
 use crate::shared::Shared;
+use crate::signpost;
 use crate::table::{self, Act, Found, Gives, Row, Verb};
 use crate::terminal;
-use crate::verbs::told;
+use crate::verbs::{now, told};
 use axum::body::{Body, Bytes};
 use axum::extract::Query;
 use axum::http::header::{ALLOW, CONTENT_LENGTH, CONTENT_TYPE};
@@ -67,13 +68,16 @@ async fn judged(shared: &Arc<Shared>, head: Parts, body: Incoming) -> Reply {
         Ok(book) => book,
         Err(fault) => return reply::failure_as(StatusCode::SERVICE_UNAVAILABLE, &told(&fault)),
     };
-    let let_in = guard::check(&head, &shared.hosts, &book, place.needs());
-    let caller = match let_in {
-        Ok(caller) => caller,
-        Err(why) => return reply::refused(why),
+    let now = now();
+    let let_in = guard::check(&head, &shared.hosts, (&book, now), place.needs());
+    let caller = match (let_in, &place) {
+        (Ok(caller), _) => caller,
+        (Err(guard::Refused::Door), Place::Page(_)) => return signpost::reply(&shared.hosts),
+        (Err(why), _) => return reply::refused(why),
     };
     if let Some(caller) = &caller {
         connection.inspect(|connection| connection.is_known());
+        shared.devices.note_use(now, &caller.id);
     }
     match (place, caller) {
         (Place::Page(page), _) => page::reply(page, &head),
@@ -139,6 +143,7 @@ fn nothing_here() -> Reply {
 impl Place<'_> {
     fn needs(&self) -> Needs {
         match self {
+            Self::Page(page) if page.is_start() => Needs::Page,
             Self::Page(_) => Needs::Nothing,
             Self::Pair => Needs::Code,
             Self::Row(row, _) => Needs::Scope(row.scope),

@@ -25,10 +25,18 @@ const CODES_MAX: usize = 16;
 const SPENT_MAX: usize = 64;
 /// Longer names would not fit where they are shown.
 const NAME_CHARS_MAX: usize = 64;
+/// Enough to tell the pages of one machine apart. It is no secret: the server tells it to whoever asks.
+const HOST_CHARS: usize = 4;
+const DAY_SECS: i64 = 24 * 60 * 60;
+/// A cookie that was not used for so long is in a browser that nobody uses.
+const UNUSED_SECS_MAX: i64 = 30 * DAY_SECS;
 
 /// Everything that is kept.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Book {
+    /// The name that the page has on this machine. It stays, and bookmarks and cookies with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    host: Option<String>,
     /// Where the page was last served, for links and QR codes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) url: Option<String>,
@@ -57,7 +65,28 @@ pub(crate) struct Device {
     pub(crate) scope: Scope,
     /// Since when, RFC 3339.
     pub(crate) since: String,
+    /// When it last came, RFC 3339, to the day: it is not written each time. None if it never did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) last_used: Option<String>,
     hash: String,
+}
+
+impl Device {
+    /// Whether it is a cookie that was not used for too long. Whoever has a token keeps it for when it is needed.
+    pub(crate) fn has_expired(&self, now: i64) -> bool {
+        self.kind == Kind::Device && self.unused_secs(now) > UNUSED_SECS_MAX
+    }
+
+    /// Whether its last use is too long ago to be told to the day.
+    pub(crate) fn is_to_be_noted(&self, now: i64) -> bool {
+        self.last_used.is_none() || self.unused_secs(now) >= DAY_SECS
+    }
+
+    /// How long ago it last came, or was made. A time that cannot be read is that of no device of ours.
+    fn unused_secs(&self, now: i64) -> i64 {
+        let last = self.last_used.as_ref().unwrap_or(&self.since).parse::<jiff::Timestamp>();
+        last.map_or(i64::MAX, |last| now.saturating_sub(last.as_second()))
+    }
 }
 
 /// How it proves who it is.
@@ -109,6 +138,15 @@ impl From<io::Error> for Refused {
 }
 
 impl Book {
+    /// The name of the page on this machine; made when it is first needed.
+    pub(crate) fn host(&mut self) -> Result<String, Refused> {
+        if let Some(host) = &self.host {
+            return Ok(host.clone());
+        }
+        let letters: String = secret::fresh()?.chars().take(HOST_CHARS).collect();
+        Ok(self.host.insert(format!("glis-{letters}.localhost")).clone())
+    }
+
     /// Makes a code that one device can be paired with, once.
     pub(crate) fn offer(&mut self, now: i64, name: &str, scope: Scope) -> Result<String, Refused> {
         self.check_name(name)?;
@@ -183,11 +221,18 @@ impl Book {
         found.map(|at| self.devices.remove(at))
     }
 
+    /// Notes that a device was used.
+    pub(crate) fn note_use(&mut self, now: i64, id: &str) {
+        if let Some(device) = self.devices.iter_mut().find(|device| device.id == id) {
+            device.last_used = Some(rfc3339(now));
+        }
+    }
+
     /// Whose secret this is. Every one is compared, so that time tells nothing.
     pub(crate) fn owner(&self, kind: Kind, secret: &str) -> Option<&Device> {
-        let mut owner = None;
+        let (mut owner, hash) = (None, secret::hash(secret));
         for device in &self.devices {
-            if secret::is_hash_of(&device.hash, secret) && device.kind == kind {
+            if secret::are_same(&device.hash, &hash) && device.kind == kind {
                 owner = Some(device);
             }
         }
@@ -208,10 +253,8 @@ impl Book {
     ) -> Result<(Device, String), Refused> {
         let secret = format!("glis_{}", secret::fresh()?);
         let id: String = secret::fresh()?.chars().take(8).collect();
-        let since =
-            jiff::Timestamp::from_second(now).map_or_else(|_| String::new(), |at| at.to_string());
         let hash = secret::hash(&secret);
-        let device = Device { id, name, kind, scope, since, hash };
+        let device = Device { id, name, kind, scope, since: rfc3339(now), last_used: None, hash };
         self.devices.push(device.clone());
         Ok((device, secret))
     }
@@ -236,6 +279,10 @@ impl Book {
         let numbered = (2..).map(|number| format!("{name}-{number}"));
         numbered.into_iter().find(|name| !taken(name)).unwrap_or(name)
     }
+}
+
+fn rfc3339(now: i64) -> String {
+    jiff::Timestamp::from_second(now).map_or_else(|_| String::new(), |at| at.to_string())
 }
 
 #[cfg(test)]
@@ -280,16 +327,45 @@ mod tests {
     }
 
     #[test]
-    fn five_wrong_codes_are_followed_by_silence() {
+    fn a_cookie_that_is_not_used_for_a_month_expires_and_a_token_does_not() {
         let mut book = Book::default();
         let code = book.offer(NOON, "phone", Scope::Watch).unwrap();
-        for _ in 0..WRONG_MAX {
-            assert_eq!(book.redeem(NOON, "x"), Err(Refused::WrongCode));
-        }
-        assert_eq!(book.redeem(NOON, &code), Err(Refused::Silence(15)));
-        let later = book.offer(NOON + SILENCE_SECS - 5, "tablet", Scope::Watch).unwrap();
-        assert_eq!(book.redeem(NOON + SILENCE_SECS - 1, &later), Err(Refused::Silence(1)));
-        assert!(book.redeem(NOON + SILENCE_SECS, &later).is_ok());
+        let (phone, _) = book.redeem(NOON, &code).unwrap();
+        let (script, _) = book.token(NOON, "ci", Scope::Watch).unwrap();
+        let end = NOON + UNUSED_SECS_MAX;
+        assert!(!phone.has_expired(end) && phone.has_expired(end + 1));
+        assert!(!script.has_expired(end + 1));
+        assert!(phone.is_to_be_noted(NOON));
+        book.note_use(end, &phone.id);
+        let used = book.devices.first().unwrap();
+        assert!(!used.has_expired(end + UNUSED_SECS_MAX));
+        assert!(!used.is_to_be_noted(end + DAY_SECS - 1) && used.is_to_be_noted(end + DAY_SECS));
+    }
+
+    #[test]
+    fn the_file_of_an_older_version_is_taken_over() {
+        let hash = secret::hash("glis_x");
+        let kept = serde_json::json!({
+            "url": "http://127.0.0.1:7717/",
+            "devices": [{
+                "id": "1", "name": "ci", "kind": "token", "scope": "watch",
+                "since": "2026-11-17T09:00:00Z", "hash": hash,
+            }],
+            "codes": [], "spent": [], "wrong": 3, "silent_until": 1_800_000_000,
+        });
+        let mut book: Book = serde_json::from_value(kept).unwrap();
+        assert_eq!(book.owner(Kind::Token, "glis_x").unwrap().name, "ci");
+        let code = book.offer(NOON, "phone", Scope::Watch).unwrap();
+        assert!(book.redeem(NOON, &code).is_ok(), "its silence counts no more");
+    }
+
+    #[test]
+    fn the_page_keeps_its_name() {
+        let mut book = Book::default();
+        let host = book.host().unwrap();
+        let letters = host.strip_prefix("glis-").and_then(|host| host.strip_suffix(".localhost"));
+        assert_eq!(letters.map(str::len), Some(HOST_CHARS));
+        assert_eq!(book.host().unwrap(), host);
     }
 
     #[test]

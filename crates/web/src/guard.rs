@@ -1,8 +1,8 @@
 //! The guard: who comes, by which name, from which page, and with what right. It looks at the head of a
 //! request alone, before anything of its body is read.
 
-use crate::devices::{Book, Kind};
-use crate::hosts::Hosts;
+use crate::devices::{Book, Device, Kind};
+use crate::hosts::{Door, Entry, Hosts};
 use axum::http::header::{AUTHORIZATION, COOKIE, HOST, ORIGIN};
 use axum::http::request::Parts;
 use axum::http::{HeaderName, Method};
@@ -22,7 +22,9 @@ pub(crate) struct CameTo(pub(crate) SocketAddr);
 pub(crate) enum Needs {
     /// Nothing: it holds no data.
     Nothing,
-    /// A code in the body, which is looked at later.
+    /// The page's own name, and nothing else: it holds no data either.
+    Page,
+    /// The page's own name, and a code in the body, which is looked at later.
     Code,
     /// A credential with this scope.
     Scope(Scope),
@@ -44,8 +46,12 @@ pub(crate) enum Refused {
     Host,
     /// Another page sent it.
     Origin,
+    /// It is for the page's own name, and came by another of ours.
+    Door,
     /// No credential, or one that is not known.
     Credential,
+    /// A cookie that was not used for long.
+    Expired,
     /// One that may do less.
     Scope {
         /// What it may do.
@@ -61,15 +67,25 @@ pub(crate) enum Refused {
 pub(crate) fn check(
     head: &Parts,
     hosts: &Hosts,
-    book: &Book,
+    (book, now): (&Book, i64),
     needs: Needs,
 ) -> Result<Option<Caller>, Refused> {
-    let origin = own_origin(head, hosts)?;
+    let Entry { origin, door } = entry(head, hosts)?;
     check_origin(head, &origin, needs)?;
     let caller = match needs {
-        Needs::Nothing | Needs::Code => None,
+        Needs::Page | Needs::Code if door == Door::Api => return Err(Refused::Door),
+        Needs::Nothing | Needs::Page | Needs::Code => None,
         Needs::Scope(needs) => {
-            let caller = caller(head, hosts, book).ok_or(Refused::Credential)?;
+            let device = match door {
+                Door::Page => owner(head, &hosts.cookie(), book),
+                Door::Api => by_token(head, book),
+            };
+            let device = device.ok_or(Refused::Credential)?;
+            if device.has_expired(now) {
+                return Err(Refused::Expired);
+            }
+            let (id, name) = (device.id.clone(), device.name.clone());
+            let caller = Caller { id, name, scope: device.scope, kind: device.kind };
             if caller.scope < needs {
                 return Err(Refused::Scope { has: caller.scope, needs });
             }
@@ -81,15 +97,15 @@ pub(crate) fn check(
     if only_looks || meant { Ok(caller) } else { Err(Refused::NotMeant) }
 }
 
-/// The origin that our own pages have under the name that this came by.
-fn own_origin(head: &Parts, hosts: &Hosts) -> Result<String, Refused> {
+/// What stands under the name that this came by.
+fn entry(head: &Parts, hosts: &Hosts) -> Result<Entry, Refused> {
     // A whole URL in the first line would overrule the header.
     if head.uri.authority().is_some() || head.uri.scheme().is_some() {
         return Err(Refused::Host);
     }
     let host = one(head, &HOST).map_err(|_| Refused::Host)?.ok_or(Refused::Host)?;
     let came_to = head.extensions.get().map(|CameTo(address)| *address);
-    hosts.origin(host, came_to).ok_or(Refused::Host)
+    hosts.entry(host, came_to).ok_or(Refused::Host)
 }
 
 fn check_origin(head: &Parts, own: &str, needs: Needs) -> Result<(), Refused> {
@@ -99,36 +115,34 @@ fn check_origin(head: &Parts, own: &str, needs: Needs) -> Result<(), Refused> {
         Ok(Some(_)) | Err(Several) => return Err(Refused::Origin),
     }
     // A link to the page may stand anywhere; whatever has data is asked for by our page alone. A page
-    // on another port counts as the same site, and gets our cookie sent along.
+    // of the same name on another port counts as the same site, and gets our cookie sent along.
     let from_elsewhere = match one(head, &FETCH_SITE) {
         Ok(None | Some("same-origin" | "none")) => false,
         Ok(Some(_)) | Err(Several) => true,
     };
-    if from_elsewhere && needs != Needs::Nothing { Err(Refused::Origin) } else { Ok(()) }
+    match needs {
+        Needs::Code | Needs::Scope(_) if from_elsewhere => Err(Refused::Origin),
+        Needs::Nothing | Needs::Page | Needs::Code | Needs::Scope(_) => Ok(()),
+    }
 }
 
-/// Whose credential this is. A bearer token that is given is the one that counts.
-fn caller(head: &Parts, hosts: &Hosts, book: &Book) -> Option<Caller> {
-    let bearer = one(head, &AUTHORIZATION).ok()?;
-    let device = if let Some(given) = bearer {
-        let (scheme, token) = given.split_once(' ')?;
-        let token = scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())?;
-        book.owner(Kind::Token, token)?
-    } else {
-        book.owner(Kind::Device, cookie(head, &hosts.cookie())?)?
-    };
-    let (id, name) = (device.id.clone(), device.name.clone());
-    Some(Caller { id, name, scope: device.scope, kind: device.kind })
-}
-
-/// The cookie of this name; none if there are two, since one of them is not ours.
-fn cookie<'h>(head: &'h Parts, name: &str) -> Option<&'h str> {
+/// Whose credential this is. A bearer token that is given is the one that counts. Of several cookies any one
+/// that fits does: a page of the same name on another port can set more of them, and none that fits.
+fn owner<'b>(head: &Parts, cookie: &str, book: &'b Book) -> Option<&'b Device> {
+    if head.headers.contains_key(AUTHORIZATION) {
+        return by_token(head, book);
+    }
     let lines = head.headers.get_all(COOKIE).iter().filter_map(|line| line.to_str().ok());
     let pairs =
         lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
-    let mut found = pairs.filter(|(known, _)| *known == name).map(|(_, value)| value);
-    let first = found.next();
-    first.filter(|_| found.next().is_none())
+    let mut given = pairs.filter(|(name, _)| *name == cookie).map(|(_, value)| value);
+    given.find_map(|secret| book.owner(Kind::Device, secret))
+}
+
+/// Whose bearer token this is.
+fn by_token<'b>(head: &Parts, book: &'b Book) -> Option<&'b Device> {
+    let (scheme, token) = one(head, &AUTHORIZATION).ok()??.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| book.owner(Kind::Token, token.trim()))?
 }
 
 /// A header is there more than once, or is no text.
@@ -161,6 +175,7 @@ mod tests {
 
     fn scene(scope: Scope) -> Scene {
         let hosts = Hosts::of("127.0.0.1:7717".parse().unwrap(), &Front::Plain).unwrap();
+        let hosts = hosts.with_own_name("glis-7.localhost");
         let mut book = Book::default();
         let (_, token) = book.token(NOON, "ci", scope).unwrap();
         Scene { hosts, book, token }
@@ -177,10 +192,11 @@ mod tests {
             request = request.header(*name, *value);
         }
         let (head, ()) = request.body(()).unwrap().into_parts();
-        check(&head, &scene.hosts, &scene.book, needs)
+        check(&head, &scene.hosts, (&scene.book, NOON), needs)
     }
 
-    const HERE: (&str, &str) = ("host", "127.0.0.1:7717");
+    const HERE: (&str, &str) = ("host", "glis-7.localhost:7717");
+    const NUMBER: (&str, &str) = ("host", "127.0.0.1:7717");
     const WATCH: Needs = Needs::Scope(Scope::Watch);
 
     #[test]
@@ -206,7 +222,7 @@ mod tests {
             let request = Request::builder().uri("/").header("host", host);
             let (mut head, ()) = request.body(()).unwrap().into_parts();
             head.extensions.insert(CameTo(to.parse().unwrap()));
-            check(&head, &hosts, &Book::default(), Needs::Nothing)
+            check(&head, &hosts, (&Book::default(), NOON), Needs::Page)
         };
         assert_eq!(come_to("192.0.2.7:443", "192.0.2.7"), Ok(None));
         assert_eq!(come_to("192.0.2.7:443", "192.0.2.8"), Err(Refused::Host));
@@ -216,7 +232,12 @@ mod tests {
     #[test]
     fn another_page_is_told_by_its_origin_or_its_site() {
         let scene = scene(Scope::Manage);
-        for origin in ["null", "http://evil", "http://127.0.0.1:7718", "https://127.0.0.1:7717"] {
+        let own = "http://glis-7.localhost:7717";
+        let good = judged(&scene, ("GET", "/"), &[HERE, ("origin", own)], Needs::Page);
+        assert_eq!(good, Ok(None));
+        for origin in
+            ["null", "http://evil", "http://glis-7.localhost:7718", "https://glis-7.localhost:7717"]
+        {
             let headers = [HERE, ("origin", origin)];
             let refused = judged(&scene, ("GET", "/"), &headers, Needs::Nothing);
             assert_eq!(refused, Err(Refused::Origin), "{origin}");
@@ -224,7 +245,7 @@ mod tests {
         for site in ["cross-site", "same-site"] {
             let headers = [HERE, ("sec-fetch-site", site)];
             assert_eq!(judged(&scene, ("GET", "/x"), &headers, WATCH), Err(Refused::Origin));
-            assert_eq!(judged(&scene, ("GET", "/"), &headers, Needs::Nothing), Ok(None));
+            assert_eq!(judged(&scene, ("GET", "/"), &headers, Needs::Page), Ok(None));
         }
         // The page and the server have one name: a page of `localhost` is another one.
         let headers = [HERE, ("origin", "http://localhost:7717")];
@@ -250,24 +271,47 @@ mod tests {
         assert_eq!(judged(&scene, post, &meant, WATCH).unwrap().unwrap().name, "ci");
     }
 
-    #[test]
-    fn a_cookie_is_no_token_and_two_cookies_are_none() {
-        let mut scene = scene(Scope::Manage);
+    /// A device that was paired at noon, and what its `Cookie` header has to be.
+    fn paired(scene: &mut Scene) -> (String, String) {
         let code = scene.book.offer(NOON, "phone", Scope::Watch).unwrap();
         let (_, secret) = scene.book.redeem(NOON, &code).unwrap();
-        let good = format!("a=b; glis-7717={secret}");
+        let cookie = format!("a=b; glis-7717={secret}");
+        (secret, cookie)
+    }
+
+    #[test]
+    fn a_cookie_is_no_token_and_of_several_the_one_that_fits_counts() {
+        let mut scene = scene(Scope::Manage);
+        let (secret, good) = paired(&mut scene);
         let line = ("GET", "/");
-        let caller = judged(&scene, line, &[HERE, ("cookie", &good)], WATCH).unwrap().unwrap();
-        assert_eq!((caller.name.as_str(), caller.kind), ("phone", Kind::Device));
+        let tossed = format!("glis-7717=x; {good}; glis-7717=y");
+        for good in [&good, &tossed] {
+            let caller = judged(&scene, line, &[HERE, ("cookie", good)], WATCH).unwrap().unwrap();
+            assert_eq!((caller.name.as_str(), caller.kind), ("phone", Kind::Device));
+        }
         let bearer = format!("Bearer {secret}");
         let token = format!("glis-7717={}", scene.token);
-        let twice = format!("glis-7717=x; {good}");
-        for wrong in [("authorization", bearer.as_str()), ("cookie", &token), ("cookie", &twice)] {
+        for wrong in [("authorization", bearer.as_str()), ("cookie", &token)] {
             let refused = judged(&scene, line, &[HERE, wrong], WATCH);
             assert_eq!(refused, Err(Refused::Credential), "{wrong:?}");
         }
         // A wrong token is not made good by a right cookie.
         let both = [HERE, ("cookie", good.as_str()), ("authorization", "Bearer x")];
         assert_eq!(judged(&scene, line, &both, WATCH), Err(Refused::Credential));
+    }
+
+    #[test]
+    fn at_the_number_a_token_counts_and_no_cookie_page_or_code() {
+        let mut scene = scene(Scope::Manage);
+        let (_, cookie) = paired(&mut scene);
+        let (bearer, line) = (format!("Bearer {}", scene.token), ("GET", "/"));
+        let by_token = judged(&scene, line, &[NUMBER, ("authorization", &bearer)], WATCH);
+        assert_eq!(by_token.unwrap().unwrap().name, "ci");
+        let by_cookie = judged(&scene, line, &[NUMBER, ("cookie", &cookie)], WATCH);
+        assert_eq!(by_cookie, Err(Refused::Credential));
+        for needs in [Needs::Page, Needs::Code] {
+            assert_eq!(judged(&scene, line, &[NUMBER], needs), Err(Refused::Door));
+        }
+        assert_eq!(judged(&scene, line, &[NUMBER], Needs::Nothing), Ok(None));
     }
 }

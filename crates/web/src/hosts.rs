@@ -1,10 +1,14 @@
 //! Where the server may listen, and the names that it answers to.
 
 use crate::tls::Pair;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 
 /// Where it listens if nothing else is said.
 pub const USUAL: &str = "127.0.0.1:7717";
+
+/// Where browsers look for a name that ends in `.localhost`.
+pub(crate) const LOOPBACKS: [IpAddr; 2] =
+    [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)];
 
 /// What stands between the server and who comes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,6 +34,8 @@ pub enum Front {
 pub(crate) struct Hosts {
     local: Local,
     scheme: Scheme,
+    /// The name that the page has for itself on this machine, where nothing stands before it.
+    own: Option<String>,
     /// The name that others know us by, always with TLS.
     public: Option<String>,
     /// Whether a proxy has that name.
@@ -45,6 +51,23 @@ enum Local {
     /// The address that its connection came to, of the many that we listen on. Such a name cannot be made
     /// to point to us: it is no name.
     CameTo,
+}
+
+/// A name that a request came by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Entry {
+    /// The origin that our pages have there.
+    pub(crate) origin: String,
+    pub(crate) door: Door,
+}
+
+/// What is served under a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Door {
+    /// The page and the API: devices are paired here, and come with their cookies.
+    Page,
+    /// The API, for whoever has a token. A cookie of this name would go to every port of it, so there is none.
+    Api,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,6 +118,9 @@ pub(crate) enum BadPlace {
     /// Everybody in the network could read along.
     #[error("{0} can be reached from other machines, and what goes there is not encrypted")]
     NotLoopback(IpAddr),
+    /// A browser would look for the page's name elsewhere.
+    #[error("browsers find a page of this machine at 127.0.0.1 or [::1], not at {0}")]
+    OtherLoopback(IpAddr),
     /// It could be anything.
     #[error("`{0}` is no name of a host")]
     BadName(String),
@@ -118,6 +144,7 @@ impl Hosts {
         let ip = address.ip();
         let local = match front {
             Front::Plain if !ip.is_loopback() => return Err(BadPlace::NotLoopback(ip)),
+            Front::Plain if !LOOPBACKS.contains(&ip) => return Err(BadPlace::OtherLoopback(ip)),
             // A place that listens to the whole network is spoken to by the name of its proxy only.
             Front::Proxy { .. } if !ip.is_loopback() => Local::Named(Vec::new()),
             Front::Tls { .. } if ip.is_unspecified() => Local::CameTo,
@@ -131,18 +158,36 @@ impl Hosts {
             Proxied::No if !has_port(&name) => scheme.with_port(&name, address.port()),
             Proxied::No | Proxied::Yes => name,
         });
-        Ok(Self { local, scheme, public, proxied, address })
+        Ok(Self { local, scheme, own: None, public, proxied, address })
+    }
+
+    /// The same, with this name for the page where it needs one: over plain HTTP, on this machine alone.
+    pub(crate) fn with_own_name(mut self, name: &str) -> Self {
+        let is_needed = self.public.is_none() && self.scheme == Scheme::Http;
+        self.own = is_needed.then(|| self.scheme.with_port(name, self.address.port()));
+        self
+    }
+
+    /// The name that the page has for itself, without a port.
+    pub(crate) fn own_name(&self) -> Option<&str> {
+        self.own.as_ref().and_then(|name| name.split(':').next())
+    }
+
+    /// The address that the server listens on.
+    pub(crate) fn ip(&self) -> IpAddr {
+        self.address.ip()
     }
 
     /// Where the page is.
     pub(crate) fn url(&self) -> String {
         let scheme = self.scheme.word();
-        match (&self.public, &self.local) {
-            (Some(name), _) => format!("https://{name}/"),
-            (None, Local::Named(names)) => {
+        match (&self.own, &self.public, &self.local) {
+            (Some(name), _, _) => format!("{scheme}://{name}/"),
+            (None, Some(name), _) => format!("https://{name}/"),
+            (None, None, Local::Named(names)) => {
                 names.first().map(|host| format!("{scheme}://{host}/")).unwrap_or_default()
             }
-            (None, Local::CameTo) => {
+            (None, None, Local::CameTo) => {
                 let here = SocketAddr::new(own_address(), self.address.port());
                 let names = self.scheme.names(here);
                 names.first().map(|host| format!("{scheme}://{host}/")).unwrap_or_default()
@@ -150,19 +195,28 @@ impl Hosts {
         }
     }
 
-    /// The origin of pages that were served under this `Host` to who came to this address; none if we are
-    /// not that host.
-    pub(crate) fn origin(&self, host: &str, came_to: Option<SocketAddr>) -> Option<String> {
+    /// What stands under this `Host` for who came to this address; none if we are not that host.
+    pub(crate) fn entry(&self, host: &str, came_to: Option<SocketAddr>) -> Option<Entry> {
         let host = host.to_ascii_lowercase();
+        let scheme = self.scheme.word();
         let is_local = match &self.local {
             Local::Named(names) => names.contains(&host),
             Local::CameTo => came_to.is_some_and(|to| self.scheme.names(to).contains(&host)),
         };
         if is_local {
-            return Some(format!("{}://{host}", self.scheme.word()));
+            let door = match self.scheme {
+                Scheme::Http => Door::Api,
+                Scheme::Https => Door::Page,
+            };
+            return Some(Entry { origin: format!("{scheme}://{host}"), door });
         }
-        let public = self.public.as_ref().filter(|name| **name == host);
-        public.map(|name| format!("https://{name}"))
+        let origin = if self.own.as_ref() == Some(&host) {
+            format!("{scheme}://{host}")
+        } else {
+            let name = self.public.as_ref().filter(|name| **name == host)?;
+            format!("https://{name}")
+        };
+        Some(Entry { origin, door: Door::Page })
     }
 
     /// The name of our cookie. Cookies know no ports: two servers on one machine would take each
@@ -216,16 +270,41 @@ mod tests {
         Front::Tls { pair, name: name.map(str::to_owned) }
     }
 
+    /// The origin of pages under this name.
+    fn origin(hosts: &Hosts, host: &str, came_to: Option<SocketAddr>) -> Option<String> {
+        hosts.entry(host, came_to).map(|entry| entry.origin)
+    }
+
     #[test]
-    fn only_our_own_names_have_an_origin() {
-        let ours = hosts("127.0.0.1:7717", &Front::Plain).unwrap();
-        assert_eq!(ours.url(), "http://127.0.0.1:7717/");
-        assert_eq!(ours.origin("127.0.0.1:7717", None).unwrap(), "http://127.0.0.1:7717");
-        assert_eq!(ours.origin("LOCALHOST:7717", None).unwrap(), "http://localhost:7717");
-        for other in ["", "127.0.0.1", "127.0.0.1:7718", "evil", "evil:7717", "127.0.0.1.:7717"] {
-            assert_eq!(ours.origin(other, None), None, "{other:?}");
+    fn only_our_own_names_lead_in_and_the_page_has_one_of_them() {
+        let ours =
+            hosts("127.0.0.1:7717", &Front::Plain).unwrap().with_own_name("glis-7.localhost");
+        assert_eq!(ours.url(), "http://glis-7.localhost:7717/");
+        for (host, origin, door) in [
+            ("glis-7.localhost:7717", "http://glis-7.localhost:7717", Door::Page),
+            ("127.0.0.1:7717", "http://127.0.0.1:7717", Door::Api),
+            ("LOCALHOST:7717", "http://localhost:7717", Door::Api),
+        ] {
+            let entry = Entry { origin: origin.to_owned(), door };
+            assert_eq!(ours.entry(host, None), Some(entry), "{host}");
         }
-        assert_eq!(hosts("[::1]:80", &Front::Plain).unwrap().url(), "http://[::1]/");
+        for other in [
+            "",
+            "127.0.0.1",
+            "127.0.0.1:7718",
+            "evil",
+            "evil:7717",
+            "127.0.0.1.:7717",
+            "glis-7.localhost",
+            "glis-8.localhost:7717",
+            "x.glis-7.localhost:7717",
+        ] {
+            assert_eq!(ours.entry(other, None), None, "{other:?}");
+        }
+        let usual = hosts("[::1]:80", &Front::Plain).unwrap().with_own_name("glis-7.localhost");
+        assert_eq!(usual.url(), "http://glis-7.localhost/");
+        let elsewhere = hosts("127.0.0.2:7717", &Front::Plain);
+        assert!(matches!(elsewhere, Err(BadPlace::OtherLoopback(_))));
     }
 
     #[test]
@@ -234,27 +313,32 @@ mod tests {
         assert!(matches!(hosts("192.0.2.1:80", &Front::Plain), Err(BadPlace::NotLoopback(_))));
         assert!(matches!(hosts("127.0.0.1:1", &proxy("a/b")), Err(BadPlace::BadName(_))));
         let behind = hosts("127.0.0.1:7717", &proxy("Desk.example")).unwrap();
+        let behind = behind.with_own_name("glis-7.localhost");
+        assert_eq!(behind.entry("glis-7.localhost:7717", None), None);
+        assert_eq!(behind.entry("127.0.0.1:7717", None).unwrap().door, Door::Api);
+        assert_eq!(behind.entry("desk.example", None).unwrap().door, Door::Page);
         assert_eq!(behind.url(), "https://desk.example/");
-        assert_eq!(behind.origin("desk.example", None).unwrap(), "https://desk.example");
-        assert_eq!(behind.origin("127.0.0.1:7717", None).unwrap(), "http://127.0.0.1:7717");
-        assert_eq!(hosts("0.0.0.0:1", &proxy("x")).unwrap().origin("0.0.0.0:1", None), None);
+        assert_eq!(origin(&behind, "desk.example", None).unwrap(), "https://desk.example");
+        assert_eq!(origin(&behind, "127.0.0.1:7717", None).unwrap(), "http://127.0.0.1:7717");
+        assert_eq!(hosts("0.0.0.0:1", &proxy("x")).unwrap().entry("0.0.0.0:1", None), None);
     }
 
     #[test]
     fn with_tls_other_machines_come_by_the_address_or_by_a_name() {
         let here = hosts("192.0.2.7:7717", &tls(None)).unwrap();
         assert_eq!(here.url(), "https://192.0.2.7:7717/");
-        assert_eq!(here.origin("192.0.2.7:7717", None).unwrap(), "https://192.0.2.7:7717");
-        assert_eq!(here.origin("localhost:7717", None), None);
+        assert_eq!(origin(&here, "192.0.2.7:7717", None).unwrap(), "https://192.0.2.7:7717");
+        assert_eq!(origin(&here, "localhost:7717", None), None);
+        assert_eq!(here.entry("192.0.2.7:7717", None).unwrap().door, Door::Page);
         assert_eq!(here.cookie(), "__Host-glis-7717");
         assert!(here.cookie_rules().ends_with("Secure"));
         let named = hosts("192.0.2.7:443", &tls(Some("Desk.example"))).unwrap();
         assert_eq!(named.url(), "https://desk.example/");
-        assert_eq!(named.origin("desk.example", None).unwrap(), "https://desk.example");
-        assert_eq!(named.origin("192.0.2.7", None).unwrap(), "https://192.0.2.7");
+        assert_eq!(origin(&named, "desk.example", None).unwrap(), "https://desk.example");
+        assert_eq!(origin(&named, "192.0.2.7", None).unwrap(), "https://192.0.2.7");
         let other = hosts("127.0.0.1:7717", &tls(Some("desk.example"))).unwrap();
         assert_eq!(other.url(), "https://desk.example:7717/");
-        assert!(other.origin("localhost:7717", None).is_some());
+        assert!(origin(&other, "localhost:7717", None).is_some());
         let carried = hosts("127.0.0.1:7717", &tls(Some("desk.example:8443"))).unwrap();
         assert_eq!(carried.url(), "https://desk.example:8443/");
     }
@@ -268,15 +352,15 @@ mod tests {
         ] {
             let hosts = hosts(all, &tls(None)).unwrap();
             let to = Some(to.parse().unwrap());
-            assert_eq!(hosts.origin(own, to).unwrap(), format!("https://{own}"));
+            assert_eq!(origin(&hosts, own, to).unwrap(), format!("https://{own}"));
             for other in
                 ["192.0.2.8:7717", "192.0.2.7", "evil:7717", "0.0.0.0:7717", "localhost:7717"]
             {
-                assert_eq!(hosts.origin(other, to), None, "{other}");
+                assert_eq!(origin(&hosts, other, to), None, "{other}");
             }
-            assert_eq!(hosts.origin(own, None), None);
+            assert_eq!(origin(&hosts, own, None), None);
             let local = Some("127.0.0.1:7717".parse().unwrap());
-            assert!(hosts.origin("localhost:7717", local).is_some());
+            assert!(origin(&hosts, "localhost:7717", local).is_some());
             assert!(hosts.url().starts_with("https://") && !hosts.url().contains("0.0.0.0"));
         }
     }

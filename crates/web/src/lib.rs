@@ -20,6 +20,7 @@ mod reply;
 mod secret;
 mod serve;
 mod shared;
+mod signpost;
 mod table;
 mod terminal;
 mod tls;

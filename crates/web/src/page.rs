@@ -83,6 +83,13 @@ pub(crate) struct Page {
     tag: String,
 }
 
+impl Page {
+    /// Whether it is the one that loads the others.
+    pub(crate) fn is_start(&self) -> bool {
+        self.asset.path == "/"
+    }
+}
+
 /// All of them, made ready once.
 static PAGES: LazyLock<Vec<Page>> = LazyLock::new(|| {
     let ready = |asset: &'static Asset| {

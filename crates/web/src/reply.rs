@@ -131,16 +131,22 @@ pub(crate) fn refused(why: Refused) -> Reply {
             "another page asked for this",
             "open the page at the address that `glis web` prints",
         ),
-        Refused::Credential => {
-            let mut reply = wrong(
-                StatusCode::UNAUTHORIZED,
-                "no_credential",
-                "this device is not known here, or not any more",
-                "`glis web pair` lets a device in, `glis web token` a script",
-            );
-            reply.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
-            reply
-        }
+        Refused::Door => wrong(
+            StatusCode::FORBIDDEN,
+            "wrong_name",
+            "devices are paired under the page's own name alone",
+            "open the link that `glis web pair` prints",
+        ),
+        Refused::Expired => unknown(
+            "expired",
+            "this device was not used for 30 days",
+            "`glis web pair` lets it in again",
+        ),
+        Refused::Credential => unknown(
+            "no_credential",
+            "this device is not known here, or not any more",
+            "`glis web pair` lets a device in, `glis web token` a script",
+        ),
         Refused::Scope { has, needs } => {
             let (has, needs) = (has.word(), needs.word());
             wrong(
@@ -157,6 +163,13 @@ pub(crate) fn refused(why: Refused) -> Reply {
             "add it",
         ),
     }
+}
+
+/// Who is not known is told how to come.
+fn unknown(kind: &str, message: &str, hint: &str) -> Reply {
+    let mut reply = wrong(StatusCode::UNAUTHORIZED, kind, message, hint);
+    reply.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+    reply
 }
 
 /// Adds what every answer has.

@@ -24,9 +24,14 @@ pub(crate) fn hash(secret: &str) -> String {
     hex(&Sha256::digest(secret.as_bytes()))
 }
 
-/// Whether this is the hash of that secret. How much of it is right cannot be measured.
+/// Whether this is the hash of that secret.
 pub(crate) fn is_hash_of(kept: &str, secret: &str) -> bool {
-    kept.as_bytes().ct_eq(hash(secret).as_bytes()).into()
+    are_same(kept, &hash(secret))
+}
+
+/// Whether two hashes are the same. How much of one is right cannot be measured.
+pub(crate) fn are_same(kept: &str, hash: &str) -> bool {
+    kept.as_bytes().ct_eq(hash.as_bytes()).into()
 }
 
 /// Bytes as hexadecimal digits.

@@ -43,8 +43,13 @@ pub struct Place {
     pub front: Front,
 }
 
-/// Serves until a signal ends it. `ready` is told the URL of the page as soon as it can be opened.
-pub fn serve(setup: Setup, place: &Place, ready: impl FnOnce(&str)) -> Result<(), Told> {
+/// Serves until a signal ends it. `ready` is told the URL of the page, and the address that is listened on, as
+/// soon as it can be opened.
+pub fn serve(
+    setup: Setup,
+    place: &Place,
+    ready: impl FnOnce(&str, SocketAddr),
+) -> Result<(), Told> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|fault| failed("no runtime", &fault))?;
     let served = runtime.block_on(listen(setup, place, ready));
@@ -53,7 +58,11 @@ pub fn serve(setup: Setup, place: &Place, ready: impl FnOnce(&str)) -> Result<()
     served
 }
 
-async fn listen(setup: Setup, place: &Place, ready: impl FnOnce(&str)) -> Result<(), Told> {
+async fn listen(
+    setup: Setup,
+    place: &Place,
+    ready: impl FnOnce(&str, SocketAddr),
+) -> Result<(), Told> {
     // A page has one address, and a name may stand for several.
     let numeric = match place.listen.strip_prefix("localhost:") {
         Some(port) => format!("127.0.0.1:{port}"),
@@ -77,19 +86,20 @@ async fn listen(setup: Setup, place: &Place, ready: impl FnOnce(&str)) -> Result
     let bound = listener.local_addr().map_err(|fault| failed("the address", &fault))?;
     let hosts = names(bound, &place.front)?;
     let store = Store::new(&setup.connector.home.state);
-    let url = hosts.url();
-    let kept = store.change(|book| {
-        book.url = Some(url.clone());
-        Ok(())
+    let hosts = store.change(|book| {
+        let hosts = hosts.with_own_name(&book.host()?);
+        book.url = Some(hosts.url());
+        Ok(hosts)
     });
-    kept.map_err(|fault| told(&fault))?;
+    let hosts = hosts.map_err(|fault| told(&fault))?;
+    let url = hosts.url();
     let hub = Arc::new(Hub::new(setup.connector.clone(), setup.explain));
     let (calls, streams) =
         (Places::new(CALLS_MAX.0, CALLS_MAX.1), Places::new(STREAMS_MAX.0, STREAMS_MAX.1));
     let shared = Shared { setup, hosts, devices: Devices::new(store), hub, calls, streams };
     let shared = Arc::new(shared);
     let ends = signals().map_err(|fault| failed("signals", &fault))?;
-    ready(&url);
+    ready(&url, bound);
     tokio::select! {
         () = accept(&listener, tls.as_ref(), &shared) => {}
         watched = shared.devices.watch() => {

@@ -2,7 +2,7 @@
 
 use crate::Told;
 use crate::devices::{Book, Device, Kind, Refused, Store, StoreFault};
-use crate::hosts::USUAL;
+use crate::hosts::{LOOPBACKS, USUAL};
 use glis_wire::call::Scope;
 use glis_wire::home::Home;
 use qrcode::render::unicode::Dense1x2;
@@ -27,25 +27,36 @@ pub struct Said {
 pub fn pair(home: &Home, name: &str, scope: Scope) -> Result<Said, Told> {
     let made = store(home).change(|book| {
         let code = book.offer(now(), name, scope)?;
-        Ok((code, book.url.clone()))
+        Ok((code, book.host()?, book.url.clone()))
     });
-    let (code, last) = made.map_err(|fault| told(&fault))?;
-    let (url, reach) = reachable(last);
+    let (code, host, last) = made.map_err(|fault| told(&fault))?;
+    let (url, reach) = reachable(&host, last);
     // The fragment is not sent to any server, so no log of a proxy has it.
     let link = format!("{url}#pair={code}");
     let drawn = QrCode::with_error_correction_level(&link, EcLevel::L).map(|code| {
         code.render::<Dense1x2>().dark_color(Dense1x2::Light).light_color(Dense1x2::Dark).build()
     });
-    let scope = scope.word();
-    let drawn = drawn.unwrap_or_default();
+    let (may, drawn) = (scope.word(), drawn.unwrap_or_default());
     let mut words = format!(
-        "{drawn}\n{link}\n\nOpens the page as `{name}`, which may `{scope}`. Good once, for ten minutes."
+        "{drawn}\n{link}\n\nOpens the page as `{name}`, which may `{may}`. Good once, for ten minutes."
     );
+    if scope == Scope::Manage {
+        words.push_str(
+            "\nThat is everything, typing into terminals included; `--scope watch`, `send` or `answer` is less.",
+        );
+    }
+    let places = places(&url);
+    if !places.is_empty() && places.iter().all(|place| place.ip().is_loopback()) {
+        words.push_str(
+            "\nOnly a browser on this machine can open it. Another one, such as a phone's, comes by TLS: \
+             `glis help web`.",
+        );
+    }
     if reach == Reach::Nobody {
         words.push_str("\nNobody answers there yet: run `glis web` first.");
     }
     let answers = reach != Reach::Nobody;
-    let document = json!({"url": link, "name": name, "scope": scope, "answers": answers});
+    let document = json!({"url": link, "name": name, "scope": may, "answers": answers});
     Ok(Said { document, words })
 }
 
@@ -59,8 +70,9 @@ enum Reach {
 }
 
 /// Where the page is: where it was last served, or at the usual place if that one has ended.
-fn reachable(last: Option<String>) -> (String, Reach) {
-    let usual = format!("http://{USUAL}/");
+fn reachable(host: &str, last: Option<String>) -> (String, Reach) {
+    let port = USUAL.rsplit(':').next().unwrap_or_default();
+    let usual = format!("http://{host}:{port}/");
     let last = last.unwrap_or_else(|| usual.clone());
     let known = reach(&last);
     if known == Reach::Nobody && reach(&usual) == Reach::Answered {
@@ -70,12 +82,24 @@ fn reachable(last: Option<String>) -> (String, Reach) {
 }
 
 fn reach(url: &str) -> Reach {
-    let place = url.split("://").nth(1).unwrap_or_default().trim_end_matches('/');
-    let Ok(place) = place.parse::<SocketAddr>() else { return Reach::Unknown };
-    match TcpStream::connect_timeout(&place, REACH_TIME) {
-        Ok(_) => Reach::Answered,
-        Err(_) => Reach::Nobody,
+    let places = places(url);
+    let answers = |place| TcpStream::connect_timeout(place, REACH_TIME).is_ok();
+    match places.as_slice() {
+        [] => Reach::Unknown,
+        places if places.iter().any(answers) => Reach::Answered,
+        _ => Reach::Nobody,
     }
+}
+
+/// Where an address leads; nowhere that is known here if it has a name that is not the page's own.
+fn places(url: &str) -> Vec<SocketAddr> {
+    let place = url.split("://").nth(1).unwrap_or_default().trim_end_matches('/');
+    if let Ok(place) = place.parse() {
+        return vec![place];
+    }
+    let (name, port) = place.rsplit_once(':').unwrap_or((place, "80"));
+    let port = port.parse().ok().filter(|_| name.ends_with(".localhost"));
+    port.map_or_else(Vec::new, |port| LOOPBACKS.map(|ip| SocketAddr::new(ip, port)).to_vec())
 }
 
 /// Lists who may come.
@@ -83,8 +107,12 @@ pub fn devices(home: &Home) -> Result<Said, Told> {
     let Book { devices, .. } = store(home).read().map_err(|fault| told(&fault))?;
     let document = devices.iter().map(document).collect();
     let line = |device: &Device| {
-        let Device { name, scope, since, .. } = device;
-        format!("{name}  {}  {}  since {since}", scope.word(), word(device.kind))
+        let Device { name, scope, since, last_used, .. } = device;
+        let used =
+            last_used.as_ref().map_or("no use noted".to_owned(), |at| format!("last used {at}"));
+        let end = if device.has_expired(now()) { ", expired: pair it again" } else { "" };
+        let kind = word(device.kind);
+        format!("{name}  {}  {kind}  since {since}  {used}{end}", scope.word())
     };
     let words = if devices.is_empty() {
         "no devices; `glis web pair` lets one in".to_owned()
@@ -120,8 +148,11 @@ pub fn token(home: &Home, name: &str, scope: Scope) -> Result<Said, Told> {
 
 /// What is told of a device: nothing that it proves itself by.
 pub(crate) fn document(device: &Device) -> Value {
-    let Device { id, name, kind, scope, since, .. } = device;
-    json!({"id": id, "name": name, "kind": kind, "scope": scope.word(), "since": since})
+    let Device { id, name, kind, scope, since, last_used, .. } = device;
+    json!({
+        "id": id, "name": name, "kind": kind, "scope": scope.word(), "since": since,
+        "last_used": last_used, "expired": device.has_expired(now()),
+    })
 }
 
 fn word(kind: Kind) -> &'static str {
@@ -185,7 +216,9 @@ mod tests {
         assert!(listed.document[0].get("token").is_none() && !listed.words.contains(&made.words));
         assert_eq!(token(&home, "ci", Scope::Send).unwrap_err().exit, 4);
         let link = pair(&home, "phone", Scope::Watch).unwrap();
-        assert!(link.document["url"].as_str().unwrap().starts_with("http://127.0.0.1:7717/#pair="));
+        let url = link.document["url"].as_str().unwrap();
+        assert!(url.starts_with("http://glis-") && url.contains(".localhost:7717/#pair="), "{url}");
+        assert!(link.words.contains("Only a browser on this machine"), "{}", link.words);
         assert!(link.words.contains('\u{2588}'), "a QR code");
         assert_eq!(revoke(&home, "ci").unwrap().document["name"], "ci");
         assert_eq!(revoke(&home, "ci").unwrap_err().exit, 3);

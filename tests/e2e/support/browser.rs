@@ -29,7 +29,10 @@ pub(crate) fn play_before(story: &str, start: impl Fn(&House) -> Outcome<Web>) -
     };
     let house = House::new()?;
     let mut stage = Stage { web: Some(start(&house)?), house, clients: Vec::new() };
-    let address = stage.web.as_ref().map(|web| web.address.to_string()).ok_or("no server")?;
+    let (address, url) = match &stage.web {
+        Some(web) => (web.address.to_string(), format!("{}/", web.url)),
+        None => return Err("no server".into()),
+    };
     let own = stage.house.folder().join("browser");
     std::fs::create_dir(&own)?;
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/browser/{story}.mjs"));
@@ -39,7 +42,7 @@ pub(crate) fn play_before(story: &str, start: impl Fn(&House) -> Outcome<Web>) -
     command.arg(script).stdin(Stdio::piped()).current_dir(&own);
     command.env("TMPDIR", &own).env("HOME", &own);
     command.env("GLIS_BROWSER", program).env("GLIS_BROWSER_MODULES", modules);
-    command.env("GLIS_PAGE", format!("http://{address}/"));
+    command.env("GLIS_PAGE", url);
     let mut child = Background::start(&mut command)?;
     let mut answers = child.0.stdin.take().ok_or("no stdin")?;
     let lines = lines(&mut child)?;

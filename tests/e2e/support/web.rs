@@ -14,6 +14,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub(crate) struct Web {
     child: Child,
     pub(crate) address: SocketAddr,
+    /// Where the page is, with its own name.
+    pub(crate) url: String,
 }
 
 /// What came back.
@@ -50,10 +52,10 @@ impl Web {
         let mut child = command.arg("web").args(args).stdout(Stdio::piped()).spawn()?;
         let mut line = String::new();
         BufReader::new(child.stdout.take().ok_or("no stdout")?).read_line(&mut line)?;
-        let url = line.trim().strip_prefix(scheme).and_then(|url| url.strip_prefix("://"));
-        let address = url.and_then(|url| url.strip_suffix('/')?.parse().ok());
-        let address = address.ok_or_else(|| format!("no URL: {line:?}"))?;
-        Ok(Self { child, address })
+        let told = line.trim().strip_suffix(')').and_then(|line| line.split_once(" ("));
+        let told = told.filter(|(url, _)| url.starts_with(&format!("{scheme}://")));
+        let (url, address) = told.ok_or_else(|| format!("no URL: {line:?}"))?;
+        Ok(Self { child, address: address.parse()?, url: url.to_owned() })
     }
 
     pub(crate) fn pid(&self) -> u32 {
@@ -67,9 +69,9 @@ impl Web {
         Ok(())
     }
 
-    /// The `Host` header of this server.
+    /// The `Host` header of its page.
     pub(crate) fn host(&self) -> String {
-        self.address.to_string()
+        self.url.split_once("://").map(|(_, host)| host.to_owned()).unwrap_or_default()
     }
 
     /// Sends a head and a body as they are, and returns the stream.

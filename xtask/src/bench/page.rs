@@ -192,8 +192,9 @@ impl Server {
         let mut child = house.speak(&["web", "--listen", "127.0.0.1:0"])?;
         let mut line = String::new();
         BufReader::new(child.stdout.take().context("no stdout")?).read_line(&mut line)?;
-        let url = line.trim().strip_prefix("http://").and_then(|url| url.strip_suffix('/'));
-        let address = url.with_context(|| format!("no URL: {line:?}"))?.parse()?;
+        let address = line.trim().strip_suffix(')').and_then(|line| line.split_once(" ("));
+        let (_, address) = address.with_context(|| format!("no address: {line:?}"))?;
+        let address = address.parse()?;
         let pid = i32::try_from(child.id())?;
         Ok(Self { child, pid, address, token })
     }

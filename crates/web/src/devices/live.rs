@@ -63,6 +63,20 @@ impl Devices {
         self.store.change(change)
     }
 
+    /// Notes that a device was used, once a day. Where that fails it is let in all the same.
+    pub(crate) fn note_use(&self, now: i64, id: &str) {
+        let is_to_be_noted = |book: Arc<Book>| {
+            book.devices.iter().any(|device| device.id == id && device.is_to_be_noted(now))
+        };
+        if self.now().is_ok_and(is_to_be_noted) {
+            let noted = self.store.change(|book| {
+                book.note_use(now, id);
+                Ok(())
+            });
+            drop(noted);
+        }
+    }
+
     /// Tells whoever was let in before that the file has changed, for as long as it is polled.
     pub(crate) async fn watch(&self) -> io::Result<()> {
         let fd = watched(&self.store)?;

@@ -6,12 +6,16 @@ use rustix::io::Errno;
 use rustix::process::geteuid;
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 /// Its name in the state folder.
 pub(crate) const NAME: &str = "devices.json";
 /// Ten thousand devices are a few megabytes; more is no file of ours.
 const BYTES_MAX: u64 = 16 * 1024 * 1024;
+
+/// As the daemon makes it: whoever is first makes the folder that both use.
+const FOLDER_MODE: u32 = 0o700;
 
 /// Where the file is.
 #[derive(Debug, Clone)]
@@ -73,12 +77,12 @@ impl Store {
         }
     }
 
-    /// Changes it. A refusal changes as much of it as it says: a wrong code is counted.
+    /// Changes it. A refusal changes as much of it as it says.
     pub(crate) fn change<T>(
         &self,
         change: impl FnOnce(&mut Book) -> Result<T, Refused>,
     ) -> Result<T, StoreFault> {
-        std::fs::DirBuilder::new().recursive(true).create(&self.folder).ok();
+        std::fs::DirBuilder::new().recursive(true).mode(FOLDER_MODE).create(&self.folder).ok();
         self.check_folder()?;
         let _turn = self.turn()?;
         let mut book = self.read()?;
@@ -197,6 +201,14 @@ mod tests {
         assert_eq!(store.read().unwrap().devices.len(), 1);
         let mode = std::fs::metadata(folder.path().join(NAME)).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
+    }
+
+    #[test]
+    fn a_folder_that_is_missing_is_made_for_us_alone() {
+        let (folder, _) = store();
+        let made = folder.path().join("state");
+        token(&Store::new(&made), "ci").unwrap();
+        assert_eq!(std::fs::metadata(made).unwrap().permissions().mode() & 0o777, 0o700);
     }
 
     #[test]
