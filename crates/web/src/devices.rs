@@ -15,10 +15,6 @@ use std::io;
 const CODE_SECS: i64 = 10 * 60;
 /// 128 bits.
 const CODE_CHARS: usize = 32;
-/// So many wrong codes are no slip of the thumb.
-const WRONG_MAX: u32 = 5;
-/// After that no code is taken for so long, right or wrong.
-const SILENCE_SECS: i64 = 15 * 60;
 /// More codes than this at once are a script's mistake; the oldest goes.
 const CODES_MAX: usize = 16;
 /// A link stays in a history or a chat for long: so many that were used or became too old are still known as such.
@@ -48,12 +44,9 @@ pub(crate) struct Book {
     /// The hashes of codes that were good once, the latest last.
     #[serde(default)]
     spent: Vec<String>,
-    /// Wrong codes since the last right one.
+    /// Wrong codes since the last right one; there may be almost twice as many, since not each one is written.
     #[serde(default)]
-    wrong: u32,
-    /// No code is taken before this time.
-    #[serde(default)]
-    silent_until: i64,
+    pub(crate) wrong: u32,
 }
 
 /// A device or a script.
@@ -123,9 +116,6 @@ pub(crate) enum Refused {
     /// It was given out, and is no good any more. Who has it knows no secret.
     #[error("this link was used already, or is more than {} minutes old: each link pairs one device", CODE_SECS / 60)]
     SpentCode,
-    /// Too many wrong codes.
-    #[error("too many wrong codes: none is taken for {0} minutes")]
-    Silence(i64),
     /// There is no random number to be had.
     #[error("no random number: {0}")]
     NoRandom(String),
@@ -164,22 +154,13 @@ impl Book {
 
     /// Exchanges a code for a device and its secret. The code is used up.
     pub(crate) fn redeem(&mut self, now: i64, code: &str) -> Result<(Device, String), Refused> {
-        if now < self.silent_until {
-            return Err(Refused::Silence((self.silent_until - now + 59) / 60));
-        }
         self.drop_old(now);
-        // Opening an old link again is no guess: it does not count, and shuts nobody out.
+        // Opening an old link again is no guess: it does not count.
         if self.spent.iter().any(|known| secret::is_hash_of(known, code)) {
             return Err(Refused::SpentCode);
         }
         let found = self.codes.iter().position(|known| secret::is_hash_of(&known.hash, code));
-        let Some(found) = found else {
-            self.wrong += 1;
-            if self.wrong >= WRONG_MAX {
-                (self.wrong, self.silent_until) = (0, now + SILENCE_SECS);
-            }
-            return Err(Refused::WrongCode);
-        };
+        let found = found.ok_or(Refused::WrongCode)?;
         let Code { name, scope, hash, .. } = self.codes.remove(found);
         self.spend(hash);
         self.wrong = 0;
@@ -307,9 +288,7 @@ mod tests {
         let mut book = Book::default();
         let code = book.offer(NOON, "phone", Scope::Send).unwrap();
         book.redeem(NOON, &code).unwrap();
-        for _ in 0..WRONG_MAX * 2 {
-            assert_eq!(book.redeem(NOON, &code), Err(Refused::SpentCode));
-        }
+        assert_eq!(book.redeem(NOON, &code), Err(Refused::SpentCode));
         for number in 0..SPENT_MAX {
             let other = book.offer(NOON, &format!("tablet {number}"), Scope::Send).unwrap();
             book.redeem(NOON, &other).unwrap();

@@ -21,7 +21,7 @@ pub(crate) fn pair(shared: &Shared, body: &[u8]) -> Reply {
         Err(told) => return reply::failure(&told),
     };
     let code = given.text("code").unwrap_or_default();
-    match shared.devices.change(|book| book.redeem(now(), &code)) {
+    match shared.devices.redeem(now(), &code) {
         Ok((device, secret)) => {
             let mut reply = reply::document(StatusCode::OK, &document(&device));
             set_cookie(shared, &mut reply, &secret, COOKIE_SECS);

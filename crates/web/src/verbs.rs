@@ -104,7 +104,7 @@ fn places(url: &str) -> Vec<SocketAddr> {
 
 /// Lists who may come.
 pub fn devices(home: &Home) -> Result<Said, Told> {
-    let Book { devices, .. } = store(home).read().map_err(|fault| told(&fault))?;
+    let Book { devices, wrong, .. } = store(home).read().map_err(|fault| told(&fault))?;
     let document = devices.iter().map(document).collect();
     let line = |device: &Device| {
         let Device { name, scope, since, last_used, .. } = device;
@@ -114,12 +114,15 @@ pub fn devices(home: &Home) -> Result<Said, Told> {
         let kind = word(device.kind);
         format!("{name}  {}  {kind}  since {since}  {used}{end}", scope.word())
     };
-    let words = if devices.is_empty() {
-        "no devices; `glis web pair` lets one in".to_owned()
-    } else {
-        devices.iter().map(line).collect::<Vec<_>>().join("\n")
-    };
-    Ok(Said { document, words })
+    let mut lines: Vec<_> = devices.iter().map(line).collect();
+    if lines.is_empty() {
+        lines.push("no devices; `glis web pair` lets one in".to_owned());
+    }
+    if wrong > 0 {
+        lines
+            .push(format!("wrong pairing codes since the last device was paired: {wrong} or more"));
+    }
+    Ok(Said { document, words: lines.join("\n") })
 }
 
 /// Lets a device or a script in no more.
@@ -183,9 +186,6 @@ pub(crate) fn told(fault: &StoreFault) -> Told {
         }
         StoreFault::Refused(Refused::WrongCode) => {
             (4, "wrong_code", "`glis web pair` makes another")
-        }
-        StoreFault::Refused(Refused::Silence(_)) => {
-            (4, "silence", "wait, and make a new code then")
         }
         StoreFault::Refused(Refused::NoRandom(_)) => (1, "failed", "try again"),
         StoreFault::Io { .. } => {

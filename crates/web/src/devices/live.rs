@@ -1,13 +1,14 @@
 //! The devices as a running server knows them: what another process changes counts at once.
 
 use super::store::{NAME, Store, StoreFault};
-use super::{Book, Refused};
+use super::{Book, Device, Refused};
 use glis_wire::call::Scope;
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
 use rustix::io::Errno;
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::io::unix::AsyncFd;
 use tokio::sync::watch;
@@ -22,11 +23,14 @@ pub(crate) struct Devices {
     store: Store,
     known: Mutex<Option<(Stamp, Arc<Book>)>>,
     changes: watch::Sender<()>,
+    /// Wrong codes since this server began.
+    wrong: AtomicU32,
 }
 
 impl Devices {
     pub(crate) fn new(store: Store) -> Self {
-        Self { store, known: Mutex::default(), changes: watch::Sender::new(()) }
+        let (known, changes, wrong) = (Mutex::default(), watch::Sender::new(()), AtomicU32::new(0));
+        Self { store, known, changes, wrong }
     }
 
     /// The devices as they are this moment.
@@ -61,6 +65,40 @@ impl Devices {
         change: impl FnOnce(&mut Book) -> Result<T, Refused>,
     ) -> Result<T, StoreFault> {
         self.store.change(change)
+    }
+
+    /// Exchanges a code for a device and its secret. A code is too long to be guessed, so wrong ones shut nobody
+    /// out; they are counted.
+    pub(crate) fn redeem(&self, now: i64, code: &str) -> Result<(Device, String), StoreFault> {
+        // Looked at first without a change of the file: anybody can bring wrong codes, and many.
+        match Book::clone(&*self.now()?).redeem(now, code) {
+            Ok(_) => {
+                self.wrong.store(0, Ordering::Relaxed);
+                self.store.change(|book| {
+                    let redeemed = book.redeem(now, code)?;
+                    book.wrong = 0;
+                    Ok(redeemed)
+                })
+            }
+            Err(refused) => {
+                if refused == Refused::WrongCode {
+                    self.count_wrong()?;
+                }
+                Err(refused.into())
+            }
+        }
+    }
+
+    /// Counts a wrong code. It is written at the first, the second, the fourth and so on.
+    fn count_wrong(&self) -> Result<(), StoreFault> {
+        let count = self.wrong.fetch_add(1, Ordering::Relaxed).saturating_add(1);
+        if !count.is_power_of_two() {
+            return Ok(());
+        }
+        self.store.change(|book| {
+            book.wrong = book.wrong.saturating_add(count - count / 2);
+            Ok(())
+        })
     }
 
     /// Notes that a device was used, once a day. Where that fails it is let in all the same.
