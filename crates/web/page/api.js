@@ -92,14 +92,37 @@ export async function make(path, body) {
   return made;
 }
 
+/** What the server proves itself by: the device's id and a key that both have since it was paired. */
+const SERVER = "glis.server";
+
 /** Brings the code of a link. @param {string} code */
-export function pair(code) {
+export async function pair(code) {
   const headers = { "Content-Type": "application/json", "X-Glis": "1" };
-  return call("/pair", { method: "POST", headers, body: JSON.stringify({ code }) });
+  const device = await call("/pair", { method: "POST", headers, body: JSON.stringify({ code }) });
+  localStorage.setItem(SERVER, `${device.id} ${device.server_key}`);
+}
+
+/**
+ * Fails unless the server is the one that paired this device. It is asked without the cookie: another account of the
+ * machine may have taken the port meanwhile. A certificate proves as much. @param {AbortSignal} signal
+ */
+export async function prove(signal) {
+  const [device, key] = (localStorage.getItem(SERVER) ?? "").split(" ");
+  if (!key || !crypto.subtle || location.protocol === "https:") return;
+  const nonce = newKey();
+  const answer = await fetch(`/proof?device=${device}&nonce=${nonce}`, { credentials: "omit", cache: "no-store", signal });
+  if (answer.status === 404) throw new Refused(401, {});
+  const { proof } = await answer.json();
+  const wanted = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(`${key} ${nonce}`));
+  if (proof !== hex(new Uint8Array(wanted))) throw new Unreached("another server answers here");
 }
 
 /** Names a change: repeated under it, it is made once. */
 export function newKey() {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return hex(crypto.getRandomValues(new Uint8Array(16)));
+}
+
+/** @param {Uint8Array} bytes */
+function hex(bytes) {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

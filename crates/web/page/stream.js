@@ -1,6 +1,7 @@
 // @ts-check
 /** The stream of events: it is counted, watched, and opened again where it was. */
 
+import { Unreached, prove } from "./api.js";
 import { Tabs } from "./tabs.js";
 
 /** The server sends a beat every 15 seconds; two that are missing mean that the connection is dead. */
@@ -49,6 +50,8 @@ export class Stream {
     this.tries = 0;
     this.timer = 0;
     this.watch = 0;
+    /** Whether it is our server that answers: the page came from it, or it has proved it since the connection was lost. */
+    this.sure = true;
     /** @type {AbortController | null} */
     this.probing = null;
     this.tabs = new Tabs({
@@ -89,6 +92,7 @@ export class Stream {
   }
 
   connect() {
+    if (!this.sure) return this.resume();
     this.rest();
     const from = `from=${this.seq + 1}&log=${encodeURIComponent(this.log)}`;
     const source = new EventSource(`/api/v1/events?${from}`);
@@ -136,6 +140,7 @@ export class Stream {
     // Each number once, whatever comes twice.
     if (event && event.seq <= this.seq) return;
     this.link = event ? { state: "live" } : { state, why };
+    if (this.link.state === "lost") this.sure = false;
     this.ears.state(this.link.state, why);
     if (!event) return;
     this.seq = event.seq;
@@ -148,7 +153,7 @@ export class Stream {
     clearTimeout(this.watch);
     this.watch = setTimeout(() => {
       if (this.tabs.leads) this.again("nothing was heard for a while");
-      else this.open();
+      else this.resume();
     }, within + (this.tabs.leads ? 0 : Math.random() * APART_MS));
   }
 
@@ -166,16 +171,13 @@ export class Stream {
     this.timer = setTimeout(() => this.resume(), wait);
   }
 
-  /** Goes on where it was; who was never there begins. */
-  resume() {
+  /** Goes on where it was; who was never there begins. An `EventSource` does not tell why it failed: a device that was
+   * revoked is not to try for ever. */
+  async resume() {
     this.rest();
-    if (this.log) this.probe();
+    if (!(await this.reach())) return;
+    if (this.log) this.open();
     else this.start();
-  }
-
-  /** An `EventSource` does not tell why it failed: a device that was revoked is not to try for ever. */
-  async probe() {
-    if (await this.reach()) this.open();
   }
 
   /** Whether the server lets us in; if not, that is told. A former look may wait for what is dead, and is given up. */
@@ -184,19 +186,22 @@ export class Stream {
     const probing = new AbortController();
     this.probing = probing;
     const late = setTimeout(() => probing.abort(), ANSWER_MS);
-    let status = 0;
+    let [status, why] = [0, "the server cannot be reached"];
     try {
+      await prove(probing.signal);
       const calls = Array.from({ length: CONNECTIONS }, () => fetch("/api/v1/device", { cache: "no-store", signal: probing.signal }));
       ({ status } = await Promise.any(calls));
-    } catch {
-      // It cannot be reached.
+      this.sure = true;
+    } catch (fault) {
+      status = /** @type {any} */ (fault).status ?? 0;
+      if (fault instanceof Unreached) why = fault.message;
     }
     clearTimeout(late);
     probing.abort();
     if (this.probing !== probing) return false;
     this.probing = null;
     if (status === 401) this.tell({ state: "refused" });
-    else if (!status) this.again("the server cannot be reached");
+    else if (!status) this.again(why);
     return status !== 0 && status !== 401;
   }
 

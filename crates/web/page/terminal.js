@@ -173,6 +173,8 @@ export class Terminal {
 
   open() {
     this.drop();
+    // While the page has lost its server it is not known who answers there.
+    if (document.body.dataset.link === "lost") return this.retry();
     const scheme = location.protocol === "https:" ? "wss" : "ws";
     // What is shown already is not told again.
     const has = this.present.size.rows ? `?offset=${this.offset}` : "";
@@ -193,8 +195,12 @@ export class Terminal {
     socket.onclose = () => {
       if (this.ended) return this.drop();
       this.lose();
-      this.watch = setTimeout(() => this.open(), AGAIN_MS);
+      this.retry();
     };
+  }
+
+  retry() {
+    this.watch = setTimeout(() => this.open(), AGAIN_MS);
   }
 
   /** Something came: the connection lives, and what was typed has arrived. */

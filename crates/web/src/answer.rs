@@ -4,11 +4,12 @@ use crate::Told;
 use crate::call::{self, Answered};
 use crate::connections::Connection;
 use crate::events;
-use crate::given::{Given, usage};
+use crate::given::{Field, Given, usage};
 use crate::guard::{self, Caller, Needs};
 use crate::openapi;
 use crate::page;
 use crate::pair;
+use crate::proof;
 use crate::reply::{self, Reply, dress, wrong};
 use crate::shared::Shared;
 use crate::signpost;
@@ -43,6 +44,7 @@ const KEY: HeaderName = HeaderName::from_static("idempotency-key");
 enum Place<'p> {
     Page(&'static page::Page),
     Pair,
+    Proof,
     Row(&'static Row, &'p str),
     /// Something that is not asked for like this.
     OtherMethod(Needs),
@@ -85,8 +87,12 @@ async fn judged(shared: &Arc<Shared>, head: Parts, body: Incoming) -> Reply {
             Ok(body) => pair::pair(shared, &body),
             Err(reply) => reply,
         },
+        (Place::Proof, _) => match query(proof::FIELDS, "", &head) {
+            Ok(given) => proof::reply(&book, &given),
+            Err(told) => reply::failure(&told),
+        },
         (Place::Row(row @ Row { act: Act::Terminal, .. }, name), Some(caller)) => {
-            match query(row, name, &head) {
+            match query(row.takes, name, &head) {
                 Ok(given) => terminal::open(Arc::clone(shared), caller, given, head).await,
                 Err(told) => reply::failure(&told),
             }
@@ -124,7 +130,7 @@ fn other_method(path: &str) -> Reply {
         "GET looks, POST changes",
     );
     let can = |method: &Method| match find(method, path) {
-        Place::Page(_) | Place::Pair | Place::Row(..) => true,
+        Place::Page(_) | Place::Pair | Place::Proof | Place::Row(..) => true,
         Place::OtherMethod(_) | Place::Nothing(_) => false,
     };
     let methods = [Method::GET, Method::HEAD, Method::POST];
@@ -145,6 +151,7 @@ impl Place<'_> {
         match self {
             Self::Page(page) if page.is_start() => Needs::Page,
             Self::Page(_) => Needs::Nothing,
+            Self::Proof => Needs::Page,
             Self::Pair => Needs::Code,
             Self::Row(row, _) => Needs::Scope(row.scope),
             Self::OtherMethod(needs) | Self::Nothing(needs) => *needs,
@@ -166,10 +173,12 @@ fn find<'p>(method: &Method, path: &'p str) -> Place<'p> {
         let post = method == Method::POST;
         return if post { Place::Pair } else { Place::OtherMethod(Needs::Nothing) };
     }
+    let looks = matches!(*method, Method::GET | Method::HEAD);
     match page::find(path) {
-        Some(page) if matches!(*method, Method::GET | Method::HEAD) => Place::Page(page),
-        Some(_) => Place::OtherMethod(Needs::Nothing),
-        None => Place::Nothing(Needs::Nothing),
+        Some(page) if looks => Place::Page(page),
+        None if looks && path == proof::PATH => Place::Proof,
+        None if path != proof::PATH => Place::Nothing(Needs::Nothing),
+        Some(_) | None => Place::OtherMethod(Needs::Nothing),
     }
 }
 
@@ -181,7 +190,7 @@ async fn carry_out(
     (head, body): (&Parts, &Bytes),
 ) -> Reply {
     let given = match row.method {
-        Verb::Get => query(row, name, head),
+        Verb::Get => query(row.takes, name, head),
         Verb::Post => Given::of_body(name, body, row.takes),
     };
     let given = match given {
@@ -278,9 +287,9 @@ async fn served(
     answered.map_err(|told| reply::failure(&told))
 }
 
-fn query(row: &Row, name: &str, head: &Parts) -> Result<Given, Told> {
+fn query(takes: &[Field], name: &str, head: &Parts) -> Result<Given, Told> {
     match Query::<Vec<(String, String)>>::try_from_uri(&head.uri) {
-        Ok(Query(pairs)) => Given::of_query(name, pairs, row.takes),
+        Ok(Query(pairs)) => Given::of_query(name, pairs, takes),
         Err(_) => Err(usage("the query is not understood")),
     }
 }

@@ -65,6 +65,12 @@ pub(crate) struct Device {
 }
 
 impl Device {
+    /// What the server proves to this device that it is the one that paired it. It is made of what is kept of the
+    /// device's secret, which cannot be found out from it.
+    pub(crate) fn server_key(&self) -> String {
+        secret::hash(&format!("server {}", self.hash))
+    }
+
     /// Whether it is a cookie that was not used for too long. Whoever has a token keeps it for when it is needed.
     pub(crate) fn has_expired(&self, now: i64) -> bool {
         self.kind == Kind::Device && self.unused_secs(now) > UNUSED_SECS_MAX

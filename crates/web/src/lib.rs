@@ -16,6 +16,7 @@ mod openapi;
 mod page;
 mod pair;
 mod places;
+mod proof;
 mod reply;
 mod secret;
 mod serve;

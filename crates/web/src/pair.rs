@@ -6,6 +6,7 @@ use crate::shared::Shared;
 use crate::verbs::{document, now, told};
 use axum::http::header::SET_COOKIE;
 use axum::http::{HeaderValue, StatusCode};
+use serde_json::json;
 
 /// Where a code is brought. It is not below the API: who comes here has no credential yet.
 pub(crate) const PATH: &str = "/pair";
@@ -23,7 +24,9 @@ pub(crate) fn pair(shared: &Shared, body: &[u8]) -> Reply {
     let code = given.text("code").unwrap_or_default();
     match shared.devices.redeem(now(), &code) {
         Ok((device, secret)) => {
-            let mut reply = reply::document(StatusCode::OK, &document(&device));
+            let mut told = document(&device);
+            told["server_key"] = json!(device.server_key());
+            let mut reply = reply::document(StatusCode::OK, &told);
             set_cookie(shared, &mut reply, &secret, COOKIE_SECS);
             reply
         }

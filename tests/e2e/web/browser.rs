@@ -132,3 +132,8 @@ fn a_session_that_could_not_be_read_is_read_again() -> Outcome {
 fn wide_letters_and_a_phones_keyboard_are_where_they_belong() -> Outcome {
     play("wide")
 }
+
+#[test]
+fn who_takes_the_port_of_a_server_that_has_ended_is_sent_no_cookie() -> Outcome {
+    play("stranger")
+}
