@@ -229,7 +229,7 @@ async fn carry_out(
                 Ok(asked) => asked,
                 Err(told) => return reply::failure(&told),
             };
-            match served(shared, caller, call::work(shared, caller, key, work)).await {
+            match served(shared, caller, call::work(shared, caller, (key, row.scope), work)).await {
                 Ok((Ok(done), _)) => reply::document(reply::status_of(done.exit), &done.document),
                 Ok((Err(told), _)) => reply::failure(&discreet(row, &given, told)),
                 Err(reply) => reply,

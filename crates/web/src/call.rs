@@ -29,13 +29,7 @@ pub(crate) async fn ask(
     let place = shared.calls.take(&caller.id)?;
     let connector = connector(shared, caller);
     let (perform, explain) = (shared.setup.perform, shared.setup.explain);
-    let (asker, here) = if request.scope() == Scope::Watch {
-        let (asker, here) =
-            UnixStream::pair().map_err(|fault| explain(Fault::Lost(fault.to_string())))?;
-        (Some(asker), Some(here))
-    } else {
-        (None, None)
-    };
+    let (asker, here) = asker(request.scope(), explain)?;
     let once = move |key: Option<String>, request: Request, asker: Option<UnixStream>| {
         let mut client = connector.connect(&mut Quiet).map_err(explain)?;
         if let Some(key) = key {
@@ -59,24 +53,43 @@ pub(crate) async fn ask(
     answered
 }
 
-/// Has something done with the file of a plan.
+/// Has something done with the file of a plan. It needs this scope, and has an end as [`ask`] has.
 pub(crate) async fn work(
     shared: &Arc<Shared>,
     caller: &Caller,
-    key: Option<String>,
+    (key, scope): (Option<String>, Scope),
     (folder, work): (PathBuf, PlanWork),
 ) -> Result<Answered, Told> {
     let place = shared.calls.take(&caller.id)?;
     let connector = connector(shared, caller);
     let (work_on_plan, explain) = (shared.setup.work_on_plan, shared.setup.explain);
+    let (asker, here) = asker(scope, explain)?;
     let once = move || {
         let mut client = connector.connect(&mut Quiet).map_err(explain)?;
         if let Some(key) = key {
             client.name_next(key);
         }
+        if let Some(asker) = asker {
+            client = client.for_asker(asker);
+        }
         work_on_plan(&mut client, &folder, work)
     };
-    tokio::task::spawn_blocking(move || (once(), place)).await.map_err(|_| broken())
+    let worked = tokio::task::spawn_blocking(move || (once(), place)).await.map_err(|_| broken());
+    // Until then: who goes away has this dropped.
+    drop(here);
+    worked
+}
+
+/// Two ends, where something is only looked at: what waits for the first ends when the second is dropped.
+fn asker(
+    scope: Scope,
+    explain: fn(Fault) -> Told,
+) -> Result<(Option<UnixStream>, Option<UnixStream>), Told> {
+    if scope > Scope::Watch {
+        return Ok((None, None));
+    }
+    let ends = UnixStream::pair().map_err(|fault| explain(Fault::Lost(fault.to_string())))?;
+    Ok((Some(ends.0), Some(ends.1)))
 }
 
 /// A way to the daemon that may do what this device may.

@@ -107,6 +107,31 @@ fn connections_that_say_nothing_keep_nobody_out() -> Outcome {
     Ok(())
 }
 
+#[test]
+fn looks_at_a_plan_that_is_a_pipe_leave_no_call_under_way() -> Outcome {
+    let house = House::new()?;
+    let web = Web::start(&house)?;
+    let token = token(&house, "script", "watch")?;
+    std::fs::create_dir_all(house.repo().join(".glis"))?;
+    let pipe = house.repo().join(".glis/plan.toml");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status()?;
+    assert!(made.success());
+    let (host, bearer) = (web.host(), format!("Bearer {token}"));
+    let headers = [("Host", host.as_str()), ("Authorization", bearer.as_str())];
+    let line = format!("GET /api/v1/plan/check?repo={}", house.repo().display());
+    // Each of them gives up at once.
+    for _ in 0..2 * CALLS {
+        drop(web.open(&line, &headers, "")?);
+    }
+    eventually("its places are free", || {
+        let calls = (0..CALLS).map(|_| web.get("/api/v1/sessions", &token));
+        calls.into_iter().all(|answer| answer.is_ok_and(|answer| answer.status == 200))
+    })?;
+    let answer = web.ask(&line, &headers, "")?;
+    assert!(matches!(answer.status, 400..500), "{answer:?}");
+    Ok(())
+}
+
 /// So many calls one device may have under way; the server's own bound is four times that.
 const CALLS: usize = 32;
 
