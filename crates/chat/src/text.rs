@@ -139,8 +139,9 @@ impl Text {
             }
             at += c.len_utf16();
         }
-        let block = self.entities.iter().find(|it| it.style == Style::Pre && it.offset >= from);
-        let block = block.map_or(usize::MAX, |block| block.offset - from);
+        let is_cut = |it: &&Entity| it.style == Style::Pre && it.offset + it.length > from;
+        let block = self.entities.iter().find(is_cut);
+        let block = block.map_or(usize::MAX, |block| block.offset.saturating_sub(from));
         // A blank is one unit.
         let lead = text.chars().take_while(|c| c.is_whitespace()).count().min(block);
         let from = from + lead;

@@ -14,24 +14,31 @@ fn with_blue() -> Outcome<BotHouse> {
     Ok(bot)
 }
 
-/// The network takes no block of that length: its beginning is told, and all of it is a file.
+/// The network takes no block of that length: it comes in blocks that it takes, and a very long one as its
+/// beginning and a file.
 #[test]
-fn a_block_of_code_of_fifty_kilobytes_comes_as_a_file() -> Outcome {
+fn a_block_of_code_that_is_too_long_comes_in_parts_or_as_a_file() -> Outcome {
     let bot = with_blue()?;
     let lines: Vec<String> = (0..1000).map(|n| format!("line {n:04} {}", "x".repeat(40))).collect();
-    let block = format!("```\\n{}\\n```", lines.join("\\n"));
-    assert!(block.len() > 50_000, "{}", block.len());
-    bot.house.ok(&["send", "blue", &format!("say Before it.\\n\\n{block}\\n\\nBehind it.")])?;
-    bot.hear("Before it.")?;
+    let block = |lines: &[String]| format!("```\\n{}\\n```", lines.join("\\n"));
+    let some = format!("say Before it.\\n\\n{}\\n\\nBehind it.", block(&lines[..150]));
+    bot.house.ok(&["send", "blue", &some])?;
+    bot.hear("Behind it.")?;
+    let told = bot.api.messages().split_off(1);
+    assert!(told.len() > 1 && told.iter().all(|it| it.file.is_none()), "{told:#?}");
+    assert!(told.iter().all(|it| it.entities[0]["type"] == "pre"), "{told:#?}");
+    let all: String = told.iter().map(|it| format!("{}\n", it.text)).collect();
+    assert!(lines[..150].iter().all(|line| all.contains(line)), "{all}");
+    let much = block(&lines);
+    assert!(much.len() > 50_000, "{}", much.len());
+    bot.house.ok(&["send", "blue", &format!("say Before all.\\n\\n{much}\\n\\nBehind all.")])?;
+    bot.hear("Before all.\n\nline 0000")?;
     let file = bot.api.until(|all| all.iter().find_map(|message| message.file.clone()));
     let (name, bytes) = file.ok_or("no file")?;
     assert_eq!(name, "blue.md");
     let whole = String::from_utf8(bytes)?;
-    assert!(whole.starts_with("Before it.") && whole.ends_with("Behind it."), "{whole}");
+    assert!(whole.starts_with("Before all.") && whole.ends_with("Behind all."), "{whole}");
     assert!(lines.iter().all(|line| whole.contains(line)), "a line is missing");
-    // One that begins a text is not torn apart either, and the next words come as ever.
-    bot.house.ok(&["send", "blue", &format!("say {block}")])?;
-    bot.hear("A long text. It is in the file.")?;
     bot.ask("say short.", "short.")?;
     Ok(())
 }

@@ -1,5 +1,5 @@
-//! Long texts in parts: at the ends of lines, never inside a block of code or a character. What would be many
-//! parts is a first part and a file.
+//! Long texts in parts: at the ends of lines, never inside a character, and inside a block of code only where the
+//! block is longer than a part. What would be many parts is a first part and a file.
 
 use super::{Style, Text};
 
@@ -8,8 +8,6 @@ const PARTS_MAX: usize = 3;
 /// Joined characters are looked back for so far. Flags and families are shorter; a longer chain is made to be
 /// one.
 const CHAIN_MAX: usize = 64;
-/// What stands for a text that begins with a block that is too long.
-const IN_THE_FILE: &str = "A long text. It is in the file.";
 
 /// What a text becomes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,38 +20,22 @@ pub enum Parts {
 
 /// Parts of at most `most` units each. Nothing of a text is lost but blanks where it is cut.
 pub fn parts(text: &Text, most: usize) -> Parts {
-    let marks = Marks::new(text);
-    let mut found = Vec::new();
-    let mut at = 0;
-    while marks.end - at > most {
-        let cut = marks.cut(at, most);
-        let fits = found.len() + 1 < PARTS_MAX;
-        match cut {
-            Some(cut) if fits => {
-                found.push(text.cut(at, cut));
-                at = cut;
-            }
-            Some(_) | None => {
-                let first = found.into_iter().next();
-                let first = first.or_else(|| cut.map(|cut| text.cut(0, cut)));
-                let first = first.filter(|first| !first.is_blank());
-                return Parts::First(first.unwrap_or_else(|| Text::plain(IN_THE_FILE)));
-            }
-        }
-    }
-    found.push(text.cut(at, marks.end));
+    let (mut found, last) = in_parts(text, most);
+    found.push(last);
     found.retain(|part| !part.is_blank());
+    if found.len() > PARTS_MAX {
+        return Parts::First(found.swap_remove(0));
+    }
     Parts::Whole(found)
 }
 
 /// The same for a text that has something below it: what comes before the last part, and that. All of it is shown,
-/// however many parts those are; only a block of code that is longer than a part is cut.
+/// however many parts those are.
 pub fn in_parts(text: &Text, most: usize) -> (Vec<Text>, Text) {
     let marks = Marks::new(text);
     let (mut before, mut at) = (Vec::new(), 0);
     while marks.end - at > most {
-        let cut = marks.cut(at, most).or_else(|| marks.seam(at, at + most));
-        let cut = cut.unwrap_or(at + most);
+        let cut = marks.cut(at, most);
         before.push(text.cut(at, cut));
         at = cut;
     }
@@ -81,24 +63,19 @@ impl<'t> Marks<'t> {
         Self { text, chars, end }
     }
 
-    /// The best place to end a part that begins at `from`; `None` if a block of code is longer than a part.
-    fn cut(&self, from: usize, most: usize) -> Option<usize> {
+    /// The best place to end a part that begins at `from`.
+    fn cut(&self, from: usize, most: usize) -> usize {
         let last = from + most;
+        // A block that fits into a part stays whole; a longer one is cut like any text.
         let covers = |at: usize| {
             self.text.entities.iter().find(|entity| {
                 entity.style == Style::Pre
+                    && entity.length <= most
                     && entity.offset < at
                     && at < entity.offset + entity.length
             })
         };
-        // Cut before a block that does not fit any more.
-        let last = match covers(last) {
-            Some(block) if block.offset > from && !self.is_blank(from, block.offset) => {
-                block.offset
-            }
-            Some(_) => return None,
-            None => last,
-        };
+        let last = covers(last).map_or(last, |block| block.offset);
         let within = |at: usize| at > from && at <= last && covers(at).is_none();
         let ends = |wanted: fn(char) -> bool| {
             let chars = self.chars.iter().rev();
@@ -109,14 +86,10 @@ impl<'t> Marks<'t> {
         let late = |at: &usize| *at > from + most / 4;
         at_line
             .filter(late)
-            .or_else(|| covers(last).is_none().then(|| ends(char::is_whitespace)).flatten())
-            .filter(late)
+            .or_else(|| ends(char::is_whitespace).filter(late))
             .or(at_line)
             .or_else(|| self.seam(from, last))
-    }
-
-    fn is_blank(&self, from: usize, to: usize) -> bool {
-        self.chars.iter().all(|(at, c)| *at < from || *at >= to || c.is_whitespace())
+            .unwrap_or(last)
     }
 
     /// The last place where a character ends that is not joined with the next.

@@ -124,7 +124,7 @@ fn no_character_is_cut() {
 }
 
 #[test]
-fn a_block_of_code_is_never_cut() {
+fn a_block_of_code_that_fits_is_not_cut() {
     let block = "let x = 1;\n".repeat(200);
     let source = format!("{}\n```rust\n{block}```\nafter\n", "before\n".repeat(400));
     let found = whole(&from_markdown(&source));
@@ -132,12 +132,29 @@ fn a_block_of_code_is_never_cut() {
     assert!(found[0].entities.is_empty());
     assert_eq!(found[1].entities[0].style, Style::Pre);
     assert_eq!(found[1].entities[0].length, block.len() - 1);
-    let long = format!("```\n{}```\n", "x = 1\n".repeat(900));
-    assert_eq!(first(&from_markdown(&long)).text, "A long text. It is in the file.");
-    let led = first(&from_markdown(&format!("See this:\n{long}")));
-    assert_eq!(led.text, "See this:");
-    let huge = format!("Here:\n```\n{}```\n", "y".repeat(50_000));
-    assert_eq!(first(&from_markdown(&huge)).text, "Here:");
+}
+
+/// Each part is a block of its own, of whole lines with their indents.
+#[test]
+fn a_block_of_code_that_is_longer_than_a_message_comes_in_parts() {
+    let lines: Vec<String> = (0..500).map(|n| format!("    line {n:04};")).collect();
+    let found = whole(&from_markdown(&format!("Here:\n```rust\n{}\n```\nafter", lines.join("\n"))));
+    assert!(found.len() == 2 || found.len() == 3, "{}", found.len());
+    assert!(found[0].text.starts_with("Here:\n    line 0000;"), "{}", found[0].text);
+    let mut inner = Vec::new();
+    for part in &found {
+        let [block] = part.entities.as_slice() else { panic!("{:?}", part.entities) };
+        assert_eq!((block.style, block.language.as_deref()), (Style::Pre, Some("rust")));
+        let utf16: Vec<u16> = part.text.encode_utf16().collect();
+        let text = String::from_utf16(&utf16[block.offset..block.offset + block.length]).unwrap();
+        inner.extend(text.lines().map(str::to_owned));
+    }
+    assert_eq!(inner, lines);
+    // One of many messages is a first part and a file, and so is one that is a single line.
+    let many = first(&from_markdown(&format!("```\n{}\n```", lines.join("\n").repeat(3))));
+    assert!(many.text.starts_with("    line 0000;") && many.entities.len() == 1, "{}", many.text);
+    let huge = first(&from_markdown(&format!("Here:\n```\n{}\n```", "y".repeat(50_000))));
+    assert_eq!(huge.text, "Here:");
 }
 
 /// The first line of a block of code stands where it stood, also at the beginning of a message.
