@@ -14,11 +14,13 @@ mod plan_news;
 mod press;
 mod say;
 mod tell;
+mod turn;
 mod watch;
 
 pub(crate) use asks::settle;
 pub use say::{Say, What as SayWhat};
-pub use tell::{Untold, mark_of};
+pub use tell::Untold;
+pub use turn::mark_of;
 pub use watch::Which;
 
 use crate::button::Act;

@@ -52,6 +52,8 @@ const ACTIVE_MAX: usize = 10;
 const LOG_ENTRIES: usize = 10;
 /// So much of each.
 const LOG_CHARS: usize = 300;
+/// So many things that were done are listed: the end of a turn is told on a screen.
+const TOOLS_SHOWN: usize = 5;
 
 /// Before a message wakes a session that has been idle for so long.
 pub fn resuming(idle_secs: u64) -> String {
@@ -249,6 +251,23 @@ pub fn log(entries: &[Entry]) -> Text {
         text = text.and(gap).bold(voice).and(&format!(": {}", short(&entry.content, LOG_CHARS)));
     }
     text
+}
+
+/// Something that an agent does, in a line.
+pub fn tool(entry: &Entry) -> String {
+    format!("\u{2699} {}", short(&entry.content, 80))
+}
+
+/// A turn is over, and nothing was said in it: what was done.
+pub fn done(entries: &[Entry]) -> Text {
+    let tools: Vec<&Entry> = entries.iter().filter(|entry| entry.voice == Voice::Tool).collect();
+    let before = tools.len().saturating_sub(TOOLS_SHOWN);
+    let mut lines = vec!["Done, without a word.".to_owned()];
+    if before > 0 {
+        lines.push(format!("... {before} before these:"));
+    }
+    lines.extend(tools.into_iter().skip(before).map(tool));
+    Text::plain(lines.join("\n"))
 }
 
 /// All commands.

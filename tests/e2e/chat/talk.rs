@@ -224,6 +224,26 @@ fn what_an_agent_does_is_seen_while_it_does_it() -> Outcome {
     Ok(())
 }
 
+/// An agent that says nothing is not taken for one that is still at work.
+#[test]
+fn a_turn_without_words_is_told() -> Outcome {
+    let bot = BotHouse::new()?;
+    bot.ask("/new blue", "Session blue created.")?;
+    bot.ask("run true", "Done, without a word.\n\u{2699} ")?;
+    let told = bot.ask("write new.txt one", "Done, without a word.")?;
+    assert!(told.text.contains("new.txt"), "{}", told.text);
+    // Words that were told with a question are not the end of the turn.
+    bot.ask("say first. ;; approve go on? ;; run true", "blue asks for approval")?;
+    let before = bot.count("Done, without a word.");
+    bot.press("Allow once")?;
+    eventually("the end is told", || bot.count("Done, without a word.") > before)?;
+    // One with words is told by them alone.
+    bot.ask("run true ;; say second.", "second.")?;
+    bot.ask("say third.", "third.")?;
+    assert_eq!(bot.count("Done, without a word."), before + 1, "{:#?}", bot.api.messages());
+    Ok(())
+}
+
 /// A server that knows no drafts: a message is edited, and goes when the words are here.
 #[test]
 fn without_drafts_a_message_shows_what_goes_on() -> Outcome {

@@ -2,7 +2,7 @@
 
 use super::asks::show_again;
 use super::say::{Say, What};
-use super::tell::mark_of;
+use super::turn::mark_of;
 use super::{Asked, Bot, Topic};
 use crate::button::{Act, resume_key};
 use crate::command::{self, Command, Typed};

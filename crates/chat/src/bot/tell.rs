@@ -2,17 +2,18 @@
 
 use super::Bot;
 use super::asks::{answered_by_whom, bot_itself, close, note_answer, show_asks_in, take_back};
-use super::say::{Say, What};
+use super::say::Say;
+use super::turn::{End, clear, place_of, tell_words};
 use crate::button::resume_key;
 use crate::outbox::{Lane, What as Sent};
 use crate::policy::Place;
-use crate::store::{Change, Follow, Mark, Position, StoreFault};
-use crate::text::{Text, clean, from_markdown};
+use crate::store::{Change, Follow, Position, StoreFault};
+use crate::text::{Text, clean};
 use crate::words;
 use glis_client::{Fault, News};
 use glis_core::Status;
 use glis_wire::client::{Request, Response};
-use glis_wire::view::{Entry, SessionView, Voice};
+use glis_wire::view::{Entry, SessionView};
 use serde_json::Value;
 
 /// Where what an agent has said is there and cannot be read.
@@ -38,27 +39,6 @@ impl From<Fault> for Untold {
     fn from(fault: Fault) -> Self {
         Self::House(fault)
     }
-}
-
-/// The place of an entry in its conversation.
-pub fn mark_of(entry: &Entry) -> Mark {
-    let text = serde_json::to_string(entry).unwrap_or_default();
-    // A sum of our own: that of the standard library is another one in the next version.
-    let sum = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| {
-        (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    });
-    Mark { at: entry.timestamp.clone(), sum: sum.cast_signed() }
-}
-
-/// The entries behind a mark. One that is gone (the conversation was made short) is known by its time.
-pub(super) fn since<'e>(entries: &'e [Entry], mark: &Mark) -> &'e [Entry] {
-    let is_told = |entry: &Entry| entry.timestamp == mark.at && mark_of(entry) == *mark;
-    let told = entries.iter().rposition(is_told);
-    let from = told.map_or_else(
-        || entries.iter().position(|entry| entry.timestamp > mark.at).unwrap_or(entries.len()),
-        |told| told + 1,
-    );
-    entries.get(from..).unwrap_or_default()
 }
 
 impl Bot {
@@ -171,22 +151,25 @@ impl Bot {
             Err(Fault::Refused(_)) => None,
             Err(fault) => return Err(fault.into()),
         };
-        let (entries, readable) = match (&shown, kind.ends_turn()) {
-            (Some(_), true) => match self.read(session)? {
+        let end = kind.end(event);
+        let (entries, readable) = match (&shown, end) {
+            (Some(_), Some(_)) => match self.read(session)? {
                 Some(entries) => (entries, true),
                 None => (Vec::new(), false),
             },
-            (None, _) | (_, false) => (Vec::new(), true),
+            (None, _) | (_, None) => (Vec::new(), true),
         };
-        if kind.ends_turn() {
+        // What cannot be read may have words in it.
+        let end = end.map(|end| if readable { end } else { End::Otherwise });
+        if end.is_some() {
             self.ends_work(session);
         }
         self.change(|change| {
             // Read here: a group may have moved while the agent's words were read.
             let follows = &change.look().follows_of(session)?;
-            if kind.ends_turn() {
+            if let Some(end) = end {
                 for follow in follows {
-                    tell_words(change, follow, (kind, &entries), now)?;
+                    tell_words(change, follow, (end, shown.as_ref(), &entries), now)?;
                     if !readable {
                         say(change, follow, (Lane::Final, UNREADABLE), now)?;
                     }
@@ -248,52 +231,6 @@ impl Bot {
     }
 }
 
-/// What an agent has said since this chat was last told, as new messages.
-fn tell_words(
-    change: &Change<'_>,
-    follow: &Follow,
-    (kind, entries): (Kind, &[Entry]),
-    now: i64,
-) -> Result<(), StoreFault> {
-    // Read again within the change: another event may have told it meanwhile.
-    let follows = change.look().follows_of(&follow.session)?;
-    let Some(follow) = follows.iter().find(|known| known.chat == follow.chat) else {
-        return Ok(());
-    };
-    let fresh = since(entries, &follow.told);
-    let Some(last) = fresh.last() else { return clear(change, follow) };
-    change.set_told(&follow.session, follow.chat, &mark_of(last))?;
-    let said = fresh.iter().filter(|entry| entry.voice == Voice::Assistant);
-    let said: Vec<String> = said.map(|entry| clean(entry.content.trim())).collect();
-    let whole = said.join("\n\n");
-    if whole.trim().is_empty() {
-        return clear(change, follow);
-    }
-    let is_current =
-        change.look().current(follow.chat)?.as_deref() == Some(follow.session.as_str());
-    let text = lead(follow, is_current).join(&from_markdown(&whole));
-    let what = What::Text { text, whole, name: follow.name.clone() };
-    // What is said before a question explains it and comes with it; not before words that wait for longer.
-    let explains = kind == Kind::Asking && !change.look().has_words_waiting(follow.chat)?;
-    let lane = if explains { Lane::Approval } else { Lane::Final };
-    Say::new(place_of(follow), lane, what).by(&follow.session).put(change, follow.user, now)?;
-    clear(change, follow)
-}
-
-/// Whose words follow, where that is not known by itself.
-pub(super) fn lead(follow: &Follow, is_current: bool) -> Text {
-    if is_current || follow.thread.is_some() {
-        return Text::default();
-    }
-    Text::default().bold(&follow.name).and("\n")
-}
-
-/// The picture of what a session did goes, behind its words.
-fn clear(change: &Change<'_>, follow: &Follow) -> Result<(), StoreFault> {
-    let what = Sent::Clear { session: follow.session.clone() };
-    change.push((follow.chat, follow.thread), Lane::Final, &what, None)
-}
-
 /// A session is not there any more: nothing of it is open.
 fn lose(change: &Change<'_>, session: &str) -> Result<(), StoreFault> {
     for card in change.look().open_cards(session)? {
@@ -333,11 +270,6 @@ pub(super) fn say(
 /// A line with the session that it is about.
 fn named(follow: &Follow, line: &str) -> Text {
     Text::default().bold(&follow.name).and(": ").and(line)
-}
-
-/// Where a chat hears of a session.
-fn place_of(follow: &Follow) -> Place {
-    Place { chat: follow.chat, thread: follow.thread }
 }
 
 /// A line about a session that a press brings back; `/resume` may be for another by then.
@@ -405,16 +337,25 @@ impl Kind {
         )
     }
 
-    fn ends_turn(self) -> bool {
-        matches!(
-            self,
-            Self::TurnEnded
-                | Self::Asking
-                | Self::ProcessEnded
-                | Self::Failed
-                | Self::Interrupted
-                | Self::Completed
-        )
+    /// How it ends a stretch of an agent's work, if it does.
+    fn end(self, event: &Value) -> Option<End> {
+        let is = |name: &str| event.get(name).and_then(Value::as_bool) == Some(true);
+        match self {
+            Self::TurnEnded if is("cut") || is("limited") => Some(End::Otherwise),
+            Self::TurnEnded => Some(End::Turn),
+            Self::Asking => Some(End::Question),
+            Self::ProcessEnded | Self::Failed | Self::Interrupted | Self::Completed => {
+                Some(End::Otherwise)
+            }
+            Self::Answering
+            | Self::AskGone
+            | Self::Limited
+            | Self::Refused
+            | Self::Archived
+            | Self::Iterated
+            | Self::LoopDone
+            | Self::LoopBroke => None,
+        }
     }
 }
 
@@ -444,33 +385,5 @@ fn line(kind: Kind, session: &SessionView, event: &Value) -> Option<(Lane, Strin
         | Kind::AskGone
         | Kind::ProcessEnded
         | Kind::Archived => None,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn entry(at: &str, content: &str) -> Entry {
-        Entry {
-            timestamp: at.to_owned(),
-            voice: Voice::Assistant,
-            content: content.to_owned(),
-            metadata: serde_json::Map::new(),
-        }
-    }
-
-    #[test]
-    fn what_was_told_is_found_again_also_in_a_shorter_conversation() {
-        let all = [entry("1", "a"), entry("2", "b"), entry("2", "c"), entry("3", "d")];
-        let told = |mark: &Mark| since(&all, mark).iter().map(|e| e.content.as_str()).collect();
-        let seen: Vec<String> = vec![
-            told(&mark_of(&all[1])),
-            told(&mark_of(&all[3])),
-            told(&Mark { at: "2".to_owned(), sum: 0 }),
-            told(&Mark { at: "0".to_owned(), sum: 0 }),
-            told(&mark_of(&entry("2", "gone"))),
-        ];
-        assert_eq!(seen, ["cd", "", "d", "abcd", "d"]);
     }
 }

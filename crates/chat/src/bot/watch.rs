@@ -2,7 +2,8 @@
 //! words. It is made when an agent begins something, and now and then while it speaks.
 
 use super::Bot;
-use super::tell::{Untold, lead, since};
+use super::tell::Untold;
+use super::turn::{lead, since};
 use crate::bell::Bell;
 use crate::outbox::Draft;
 use crate::store::{Follow, Mark, StoreFault};
@@ -188,7 +189,7 @@ impl Bot {
 fn done_since(entries: &[Entry], told: &Mark) -> String {
     let lines = since(entries, told).iter().filter_map(|entry| match entry.voice {
         Voice::Assistant => Some(clean(entry.content.trim())),
-        Voice::Tool => Some(format!("\u{2699} {}", words::short(&entry.content, 80))),
+        Voice::Tool => Some(words::tool(entry)),
         Voice::User | Voice::System => None,
     });
     end_of(&lines.collect::<Vec<_>>().join("\n"))
