@@ -143,6 +143,11 @@ impl Button {
 }
 
 impl Act {
+    /// Whether it answers an agent: the card of its question loses its buttons when the answer has arrived.
+    pub fn is_answer(&self) -> bool {
+        matches!(self, Self::Answer { .. })
+    }
+
     /// Whether the first press of a card's buttons is the last that counts. A list can be used again.
     pub fn is_for_once(&self) -> bool {
         !matches!(self, Self::Switch { .. })

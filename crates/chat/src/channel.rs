@@ -82,6 +82,8 @@ pub trait Channel: Send + Sync {
     fn delete(&self, chat: i64, message: i64) -> Result<(), ChannelFault>;
     /// Other words for a message, and no buttons.
     fn edit(&self, chat: i64, message: i64, text: &Text) -> Result<(), ChannelFault>;
+    /// A message has no buttons any more.
+    fn take_buttons(&self, chat: i64, message: i64) -> Result<(), ChannelFault>;
     /// A text file. Its message's number.
     fn file(
         &self,

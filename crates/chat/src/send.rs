@@ -222,6 +222,9 @@ impl<'b> Sender<'b> {
             What::Edit { message, text } => {
                 self.channel.edit(place.chat, *message, text).map(|()| None)
             }
+            What::Used { message } => {
+                self.channel.take_buttons(place.chat, *message).map(|()| None)
+            }
             What::File { name, content, caption } => {
                 self.channel.file(place, name, content, caption).map(Some)
             }

@@ -35,7 +35,7 @@ const KEPT_MS: i64 = 48 * 3_600_000;
 
 /// What of the outbox is of use only beside messages that were sent before, or is asked for anew.
 const BOUND_TO_MESSAGES: &str = "(json_extract(what, '$.edit') IS NOT NULL \
-     OR json_extract(what, '$.ack') IS NOT NULL OR json_extract(what, '$.clear') IS NOT NULL \
+     OR json_extract(what, '$.used') IS NOT NULL OR json_extract(what, '$.ack') IS NOT NULL OR json_extract(what, '$.clear') IS NOT NULL \
      OR json_extract(what, '$.post.card') IS NOT NULL)";
 
 const TABLES: &str = "

@@ -72,6 +72,14 @@ impl Telegram {
         )
     }
 
+    /// Changes a message. One that is so already is no fault.
+    fn change(&self, method: &str, body: &Value) -> Result<(), ChannelFault> {
+        match self.call(method, body) {
+            Err(ChannelFault::Refused(why)) if why.contains("not modified") => Ok(()),
+            answer => answer.map(drop),
+        }
+    }
+
     fn request(
         &self,
         method: &str,
@@ -236,11 +244,12 @@ impl Channel for Telegram {
     fn edit(&self, chat: i64, message: i64, text: &Text) -> Result<(), ChannelFault> {
         let mut body = with_text(to(Place { chat, thread: None }), text);
         body.insert("message_id".to_owned(), json!(message));
-        match self.call("editMessageText", &body.into()) {
-            // It says already what it is to say.
-            Err(ChannelFault::Refused(why)) if why.contains("not modified") => Ok(()),
-            answer => answer.map(drop),
-        }
+        self.change("editMessageText", &body.into())
+    }
+
+    fn take_buttons(&self, chat: i64, message: i64) -> Result<(), ChannelFault> {
+        let body = json!({"chat_id": chat, "message_id": message});
+        self.change("editMessageReplyMarkup", &body)
     }
 
     fn file(

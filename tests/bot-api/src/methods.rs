@@ -158,6 +158,7 @@ fn carry_out(
         "sendMessage" => post(&mut state, fields),
         "sendDocument" => document(&mut state, fields, file),
         "editMessageText" => edit(&mut state, fields),
+        "editMessageReplyMarkup" => edit_buttons(&mut state, fields),
         "sendMessageDraft" => draft(&mut state, fields),
         "answerCallbackQuery" => ack(&mut state, fields),
         "deleteMessage" => delete(&mut state, fields),
@@ -264,16 +265,33 @@ fn edit(state: &mut State, fields: &Value) -> Result<Value, Refused> {
     let (chat, text) = chat_and_text(fields)?;
     let buttons = rules::buttons(fields.get("reply_markup"))?;
     let entities = fields.get("entities").cloned().unwrap_or_default();
-    let id = fields.get("message_id").and_then(Value::as_i64);
-    let found = state.messages.iter_mut().find(|one| one.chat == chat && Some(one.id) == id);
-    let Some(message) = found else {
-        return Err((400, "Bad Request: message to edit not found"));
-    };
+    let message = to_edit(state, chat, fields)?;
     if (&message.text, &message.buttons) == (&text, &buttons) {
         return Err((400, "Bad Request: message is not modified"));
     }
     (message.text, message.buttons, message.entities) = (text, buttons, entities);
     Ok(json!({"message_id": message.id}))
+}
+
+fn edit_buttons(state: &mut State, fields: &Value) -> Result<Value, Refused> {
+    let buttons = rules::buttons(fields.get("reply_markup"))?;
+    let chat = fields.get("chat_id").and_then(Value::as_i64).unwrap_or_default();
+    let message = to_edit(state, chat, fields)?;
+    if message.buttons == buttons {
+        return Err((400, "Bad Request: message is not modified"));
+    }
+    message.buttons = buttons;
+    Ok(json!({"message_id": message.id}))
+}
+
+fn to_edit<'s>(
+    state: &'s mut State,
+    chat: i64,
+    fields: &Value,
+) -> Result<&'s mut Message, Refused> {
+    let id = fields.get("message_id").and_then(Value::as_i64);
+    let found = state.messages.iter_mut().find(|one| one.chat == chat && Some(one.id) == id);
+    found.ok_or((400, "Bad Request: message to edit not found"))
 }
 
 fn draft(state: &mut State, fields: &Value) -> Result<Value, Refused> {

@@ -2,7 +2,7 @@
 
 use crate::support::bot::{BotHouse, ME, STRANGER};
 use crate::support::house::{House, Outcome, eventually};
-use glis_bot_api::{Fault, TOKEN};
+use glis_bot_api::{Fault, Message, TOKEN};
 use serde_json::json;
 use std::io::Write as _;
 use std::process::Stdio;
@@ -132,16 +132,26 @@ fn a_restart_is_confirmed_and_an_archive_too() -> Outcome {
     bot.ask("/new blue", "Session blue created.")?;
     bot.ask("say one", "one")?;
     let before = bot.house.show("blue")?["agent_session_ref"].clone();
-    bot.ask("/restart", "Restart blue?")?;
+    let bare = |id: i64| {
+        let is_bare = |all: &[Message]| {
+            all.iter().any(|it| it.id == id && it.buttons.is_empty()).then_some(())
+        };
+        bot.api.until(is_bare).ok_or("its buttons stay")
+    };
+    let asked = bot.ask("/restart", "Restart blue?")?;
+    assert_eq!(asked.buttons.len(), 2);
     bot.press("Leave it")?;
     bot.hear("Left as it is.")?;
+    bare(asked.id)?;
     assert_eq!(bot.house.show("blue")?["agent_session_ref"], before);
-    bot.ask("/restart", "Restart blue?")?;
+    let asked = bot.ask("/restart", "Restart blue?")?;
     bot.press("Restart")?;
     bot.hear("Session restarted")?;
+    bare(asked.id)?;
     assert_ne!(bot.house.show("blue")?["agent_session_ref"], before);
-    bot.ask("/archive", "Put blue into the trash?")?;
+    let asked = bot.ask("/archive", "Put blue into the trash?")?;
     bot.press("Archive")?;
+    bare(asked.id)?;
     bot.hear("Session blue is archived.")?;
     bot.ask("hello?", "No active session")?;
     assert_eq!(bot.count("is archived"), 1, "it is told once");

@@ -4,7 +4,7 @@ use super::asks::note_where;
 use super::say::Say;
 use super::{Asked, Bot};
 use crate::button::{Act, Stale};
-use crate::outbox::Lane;
+use crate::outbox::{Lane, What as Sent};
 use crate::policy::Pressed;
 use crate::store::StoreFault;
 use crate::words;
@@ -40,7 +40,13 @@ impl Bot {
                 None => (Err(Stale::Unknown), false),
             };
             match &judged {
-                Ok(act) if !known && act.is_for_once() => change.use_up(&pressed.data, update)?,
+                Ok(act) if !known && act.is_for_once() => {
+                    change.use_up(&pressed.data, update)?;
+                    if !act.is_answer() {
+                        let used = Sent::Used { message: pressed.message };
+                        change.push((place.chat, place.thread), Lane::Reply, &used, None)?;
+                    }
+                }
                 Ok(_) if !known => change.note_press(&pressed.data, update)?,
                 Ok(_) | Err(_) => {}
             }

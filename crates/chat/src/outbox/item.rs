@@ -66,6 +66,11 @@ pub enum What {
         /// The words.
         text: Text,
     },
+    /// A message that was sent loses its buttons: one of them was used.
+    Used {
+        /// Its number.
+        message: i64,
+    },
     /// A text file.
     File {
         /// Its name.
@@ -140,6 +145,7 @@ impl Item {
             }
             What::Post { .. }
             | What::Edit { .. }
+            | What::Used { .. }
             | What::File { .. }
             | What::Topic { .. }
             | What::CloseTopic
@@ -154,6 +160,7 @@ impl Item {
             What::Post { .. } | What::File { .. } => true,
             // Without a topic a session is talked to in the chat.
             What::Edit { .. }
+            | What::Used { .. }
             | What::Topic { .. }
             | What::CloseTopic
             | What::Clear { .. }

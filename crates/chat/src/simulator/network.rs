@@ -23,6 +23,8 @@ struct State {
     well: bool,
     /// Every button that was ever shown: chat, message, words, data.
     labels: Vec<(i64, i64, String, String)>,
+    /// The messages that have lost theirs.
+    bare: Vec<(i64, i64)>,
     ban_next: Option<i64>,
     /// Pictures of what goes on that are to be seen, and the number of the last.
     previews: Vec<i64>,
@@ -128,6 +130,11 @@ impl Network {
         let state = self.state.lock().unwrap();
         let mut own = state.messages.iter().rev().filter(|(c, ..)| *c == chat);
         own.find(|(_, _, text, _)| text.contains(words)).map(|(_, id, ..)| *id).unwrap()
+    }
+
+    /// Whether a message has lost its buttons.
+    pub(super) fn is_bare(&self, chat: i64, message: i64) -> bool {
+        self.state.lock().unwrap().bare.contains(&(chat, message))
     }
 
     /// The drafts that were shown since this was last asked.
@@ -291,6 +298,10 @@ impl Channel for Network {
                 }
             }
         })
+    }
+
+    fn take_buttons(&self, chat: i64, message: i64) -> Result<(), ChannelFault> {
+        self.effect((chat, false), |state| state.bare.push((chat, message)))
     }
 
     fn file(&self, to: Place, _: &str, _: &str, _: &str) -> Result<i64, ChannelFault> {

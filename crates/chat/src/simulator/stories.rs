@@ -58,11 +58,14 @@ fn what_comes_late_after_an_outage_is_offered_and_not_done() {
     // It stays for the session that it was for, and says so.
     assert!(said.contains("It is for s0."), "{said}");
     hear(&mut world, "/switch s1");
+    let (offer, _) = world.network.button(ME, "Do it now").unwrap();
+    assert!(!world.network.is_bare(ME, offer));
     world.press_label(ME, "Do it now");
     world.deliver();
     world.send(100);
     assert_eq!(world.house.sent(), ["words from yesterday"]);
     assert_eq!(world.house.told_last(), Some(0));
+    assert!(world.network.is_bare(ME, offer), "its buttons are used");
     // Pressed again, it is not done again.
     world.press_label(ME, "Do it now");
     world.deliver();
