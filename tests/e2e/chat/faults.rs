@@ -1,4 +1,4 @@
-//! Faults by the hundred, over real HTTP and on a clock that is moved by hand: no final text is lost, no question
+//! Forty faults in each story, over real HTTP and on a clock that is moved by hand: no final text is lost, no question
 //! is answered twice or for another one.
 
 use crate::support::bot::{BotHouse, ME};
@@ -117,7 +117,7 @@ fn numbers(bot: &BotHouse, words: &str) -> Vec<usize> {
 }
 
 #[test]
-fn no_final_text_is_lost_in_a_hundred_faults() -> Outcome {
+fn no_final_text_is_lost_in_forty_faults() -> Outcome {
     let methods = ["sendMessage", "sendMessage", "getUpdates", "*"];
     let rounds = storm(&methods, |bot, number| {
         hear_after(bot, &format!("say text {number}."), &format!("text {number}."))?;
@@ -129,7 +129,7 @@ fn no_final_text_is_lost_in_a_hundred_faults() -> Outcome {
 }
 
 #[test]
-fn a_hundred_faults_in_the_middle_of_streams_lose_no_final_text() -> Outcome {
+fn forty_faults_in_the_middle_of_streams_lose_no_final_text() -> Outcome {
     let methods = ["sendMessageDraft", "sendMessageDraft", "sendMessage", "getUpdates"];
     storm(&methods, |bot, number| {
         let text = format!(
@@ -144,7 +144,7 @@ fn a_hundred_faults_in_the_middle_of_streams_lose_no_final_text() -> Outcome {
 }
 
 #[test]
-fn a_hundred_faults_answer_no_question_twice_or_for_another() -> Outcome {
+fn forty_faults_answer_no_question_twice_or_for_another() -> Outcome {
     let methods = ["sendMessage", "editMessageText", "answerCallbackQuery", "getUpdates"];
     storm(&methods, |bot, number| {
         let text = format!("approve go {number}.? ;; say went {number}.");
