@@ -47,6 +47,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use watch::Watch;
 
+/// So much of a user's name is shown.
+const NAME_CHARS: usize = 40;
+
 /// What a bot is made of.
 pub struct Setup {
     /// What it knows.
@@ -306,6 +309,9 @@ impl Bot {
                     change.count_stranger()?;
                     continue;
                 };
+                if let Some((user, name)) = called(update) {
+                    change.note_name(user, &name)?;
+                }
                 let late = match (&admitted, late) {
                     (Admitted::Said(said), Late::After(ms)) => now - said.at * 1000 > ms,
                     (Admitted::Pressed(_), _) | (_, Late::Never) => false,
@@ -442,6 +448,14 @@ impl Bot {
         };
         Ok(*session)
     }
+}
+
+/// The user whom an update is from, and what they are called.
+fn called(update: &Value) -> Option<(i64, String)> {
+    let from =
+        update.pointer("/message/from").or_else(|| update.pointer("/callback_query/from"))?;
+    let name = from.get("first_name")?.as_str()?;
+    Some((from.get("id")?.as_i64()?, words::short(name, NAME_CHARS)))
 }
 
 /// Whether a session gets a topic of its own.

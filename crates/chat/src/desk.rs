@@ -106,6 +106,11 @@ pub fn who(user: i64) -> String {
     format!("telegram {user}")
 }
 
+/// The user that is shown so.
+pub(crate) fn user_of(who: &str) -> Option<i64> {
+    who.strip_prefix("telegram ")?.parse().ok()
+}
+
 impl Desk for Daemon {
     fn call(&self, caller: &Caller, request: Request) -> Result<Response, Fault> {
         Self::patiently(|| {

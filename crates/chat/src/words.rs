@@ -8,7 +8,9 @@ mod plan;
 mod progress;
 mod topic;
 
-pub use card::{BELOW_CARD_MAX, SHOWN_AGAIN, Shown, answer_in_words, card, fate_of, settled};
+pub use card::{
+    Answer, BELOW_CARD_MAX, SHOWN_AGAIN, Shown, answer_in_words, card, fate_of, settled,
+};
 pub use file::{COMMAND_WITH_FILE, FILE_IS_NO_ANSWER, heard, only_a, too_large, what_was_said};
 pub use plan::{
     can_resume, is_stuck, plan_now, plan_paused, plan_runs, plan_title, plan_written, rests,

@@ -20,7 +20,7 @@ fn an_approval_is_given_by_a_button() -> Outcome {
     assert_eq!(labels, ["Allow once", "Allow for session", "Deny"]);
     bot.press("Allow once")?;
     bot.hear("went on")?;
-    let card = bot.hear("Allowed once, by chat telegram 7")?;
+    let card = bot.hear("Allowed once, by you")?;
     assert_eq!(card.buttons, []);
     Ok(())
 }
@@ -57,7 +57,7 @@ fn what_is_answered_elsewhere_is_taken_back() -> Outcome {
     let bot = asking("approve go on? ;; say no matter")?;
     let card = bot.hear("go on?")?;
     bot.house.ok(&["answer", "blue", "deny"])?;
-    let settled = bot.hear("Denied, by cli")?;
+    let settled = bot.hear("Denied, at the command line")?;
     assert_eq!((settled.id, settled.buttons.len()), (card.id, 0));
     bot.api.press_data(ME, ME, card.id, &card.buttons[0].1);
     assert!(bot.api.until_seen(|seen| seen.iter().any(|it| it.method == "answerCallbackQuery")));
@@ -98,7 +98,7 @@ fn a_reply_to_an_approval_denies_it_and_says_why() -> Outcome {
     bot.api.say_with(ME, ME, "Yes!", &reply);
     bot.hear("Press one of the buttons to answer this.")?;
     bot.api.say_with(ME, ME, "say keep the logs", &reply);
-    let settled = bot.hear("Denied, by chat telegram 7")?;
+    let settled = bot.hear("Denied, by you")?;
     assert_eq!((settled.id, settled.buttons.len()), (card.id, 0));
     // The rehearsal agent takes no reason with a no: it is its next message.
     bot.hear("keep the logs")?;

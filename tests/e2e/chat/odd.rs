@@ -43,7 +43,8 @@ fn a_block_of_code_that_is_too_long_comes_in_parts_or_as_a_file() -> Outcome {
     Ok(())
 }
 
-/// What an agent says moves no cursor and turns no words around, in a text, on a card and in the log alike.
+/// What an agent says moves no cursor and turns no words around, in a text and in the log. What it asks to be
+/// allowed hides nothing.
 #[test]
 fn escapes_and_turned_words_are_shown_as_words() -> Outcome {
     let bot = with_blue()?;
@@ -61,10 +62,11 @@ fn escapes_and_turned_words_are_shown_as_words() -> Outcome {
     assert!(plain(&said.text), "{:?}", said.text);
     assert!(said.text.contains("link") && said.text.contains("txt.fdp"), "{:?}", said.text);
     let card = bot.ask(&format!("approve two {odd} end?"), "asks for approval")?;
-    assert!(plain(&card.text) && card.text.contains("txt.fdp"), "{:?}", card.text);
-    // What a terminal obeys is not shown, and what is not shown cannot be allowed.
-    assert!(card.text.contains("Not all of it is shown"), "{:?}", card.text);
-    assert_eq!(card.buttons.iter().map(|(label, _)| label).collect::<Vec<_>>(), ["Deny"]);
+    for shown in ["\\u{1b}[2J", "\\u{1b}]52;c;ZWNobw==\\u{7}", "\\u{202e}txt.fdp", "\\u{2066}in"] {
+        assert!(card.text.contains(shown), "{shown}: {:?}", card.text);
+    }
+    assert!(!card.text.contains(|c: char| c.is_control() && c != '\n'), "{:?}", card.text);
+    assert_eq!(card.buttons.len(), 3, "all of it is shown: {card:?}");
     bot.press("Deny")?;
     bot.hear("Denied")?;
     bot.ask("say three.", "three.")?;

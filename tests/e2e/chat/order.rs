@@ -64,7 +64,7 @@ fn what_was_answered_meanwhile_is_told_as_it_was() -> Outcome {
     bot.house.ok(&["answer", "blue", "allow"])?;
     bot.house.until("blue", "idle")?;
     bot.start()?;
-    let card = bot.hear("Allowed once, by")?;
+    let card = bot.hear("Allowed once, at the command line")?;
     assert!(card.text.contains("blue asks for approval"), "{card:?}");
     bot.hear("gone on.")?;
     Ok(())

@@ -180,7 +180,8 @@ fn a_question_answered_from_two_sides_at_once_is_answered_once() -> Outcome {
             card.buttons.is_empty().then(|| card.text.clone())
         });
         let fate = fate.ok_or("the card stays")?;
-        assert!(fate.contains("Allowed once, by chat") ^ fate.contains("Denied, by cli"), "{fate}");
+        let (here, there) = ("Allowed once, by you", "Denied, at the command line");
+        assert!(fate.contains(here) ^ fate.contains(there), "{fate}");
         bot.house.until("blue", "idle")?;
     }
     let events = events(&bot)?;

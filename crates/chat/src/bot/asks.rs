@@ -3,16 +3,18 @@
 use super::say::{Say, What};
 use super::{Asked, Bot};
 use crate::button::Act;
-use crate::desk::Caller;
+use crate::desk::{Caller, user_of};
 use crate::outbox::{Lane, POST_UNITS_MAX, What as Sent};
 use crate::policy::{Place, Pressed};
 use crate::store::{Card, CardState, Change, Follow, StoreFault, answered_by};
-use crate::text::{clean, in_parts};
-use crate::words;
+use crate::text::in_parts;
+use crate::words::{self, Answer};
 use glis_client::Fault;
-use glis_core::Refusal;
+use glis_core::{Face, Origin, Refusal};
 use glis_wire::client::{Action, Request};
 use glis_wire::view::{SessionView, WaitingFor};
+use serde::Deserialize as _;
+use serde_json::Value;
 
 /// A question: session, request, start of its process, and what was asked.
 pub(super) type Question = (String, String, u32, String);
@@ -111,19 +113,38 @@ pub(super) fn show_asks_in(
     Ok(())
 }
 
-/// Notes how a question is being answered, and by whom.
+/// Notes how a question is being answered, and by whom, as an event tells it.
 pub(super) fn note_answer(
     change: &Change<'_>,
-    session: &str,
-    request: &str,
-    fate: &str,
+    (session, request): (&str, &str),
+    (answer, event): (Answer<'_>, &Value),
 ) -> Result<(), StoreFault> {
+    let from = event.get("from").and_then(|from| Origin::deserialize(from).ok());
     for card in change.look().open_cards(session)? {
         if card.request == request {
-            change.set_fate(&card.name, fate)?;
+            let by = from.as_ref().map(|from| by_whom(change, &card, from)).transpose()?;
+            change.set_fate(&card.name, &words::fate_of(answer, by.as_deref()))?;
         }
     }
     Ok(())
+}
+
+/// Who has answered, in the words of the chat that shows a card.
+fn by_whom(change: &Change<'_>, card: &Card, from: &Origin) -> Result<String, StoreFault> {
+    Ok(match from.face {
+        Face::Cli => "at the command line".to_owned(),
+        Face::Tui => "in the terminal UI".to_owned(),
+        Face::Web => "on the page".to_owned(),
+        Face::Chat => match user_of(&from.who) {
+            // The number of a private chat is its user's.
+            Some(user) if user == card.chat => "by you".to_owned(),
+            Some(user) => {
+                let name = change.look().name_of(user)?;
+                format!("by {}", name.unwrap_or_else(|| format!("user {user}")))
+            }
+            None => "in another chat".to_owned(),
+        },
+    })
 }
 
 /// Adds the card of a question to a chat that has none of it.
@@ -238,13 +259,6 @@ pub(super) fn note_where(change: &Change<'_>, pressed: &Pressed) -> Result<(), S
         CardState::Open => change.set_message(&card.name, pressed.message),
         CardState::Closed => settle(change, &card, (pressed.message, Lane::Reply)),
     }
-}
-
-/// Who answered, as an event tells it.
-pub(super) fn answered_by_whom(from: &serde_json::Value) -> Option<String> {
-    let face = from.get("face")?.as_str()?;
-    let name = from.get("who").and_then(serde_json::Value::as_str).unwrap_or_default();
-    Some(clean(format!("{face} {name}").trim()))
 }
 
 /// A caller for looks that no user has asked for.

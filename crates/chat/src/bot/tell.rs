@@ -1,7 +1,7 @@
 //! What happens in the house, told in the chats that hear of it.
 
 use super::Bot;
-use super::asks::{answered_by_whom, bot_itself, close, note_answer, show_asks_in, take_back};
+use super::asks::{bot_itself, close, note_answer, show_asks_in, take_back};
 use super::say::Say;
 use super::turn::{End, clear, place_of, tell_words};
 use crate::button::resume_key;
@@ -9,7 +9,7 @@ use crate::outbox::{Lane, What as Sent};
 use crate::policy::Place;
 use crate::store::{Change, Follow, Position, StoreFault};
 use crate::text::{Text, clean};
-use crate::words;
+use crate::words::{self, Answer};
 use glis_client::{Fault, News};
 use glis_core::Status;
 use glis_wire::client::{Request, Response};
@@ -171,25 +171,21 @@ impl Bot {
                 for follow in follows {
                     tell_words(change, follow, (end, shown.as_ref(), &entries), now)?;
                     if !readable {
-                        say(change, follow, (Lane::Final, UNREADABLE), now)?;
+                        say(change, follow, UNREADABLE, now)?;
                     }
                 }
             }
-            if kind == Kind::Answering {
-                let text = |name: &str| event.get(name).and_then(Value::as_str).unwrap_or_default();
-                let by = event.get("from").and_then(answered_by_whom);
-                let reason = event.get("reason").and_then(Value::as_str);
-                let fate = words::fate_of(text("answer"), reason, by.as_deref());
-                note_answer(change, session, text("ask"), &fate)?;
+            if let Some((request, answer)) = answered(kind, event) {
+                note_answer(change, (session, &request), (answer, event))?;
             }
             match &shown {
                 Some(shown) => {
-                    if let Some((lane, line)) = line(kind, shown, event) {
+                    if let Some(line) = line(kind, shown, event) {
                         for follow in follows {
                             if kind == Kind::Interrupted {
                                 offer_resume(change, follow, &line, now)?;
                             } else {
-                                say(change, follow, (lane, &line), now)?;
+                                say(change, follow, &line, now)?;
                             }
                         }
                     }
@@ -256,14 +252,9 @@ fn close_topic(change: &Change<'_>, follow: &Follow) -> Result<(), StoreFault> {
     change.push(to, Lane::Reply, &Sent::CloseTopic, None)
 }
 
-/// A line about a session or a plan, among what agents say or below it.
-pub(super) fn say(
-    change: &Change<'_>,
-    follow: &Follow,
-    (lane, line): (Lane, &str),
-    now: i64,
-) -> Result<(), StoreFault> {
-    let say = Say::text(place_of(follow), lane, named(follow, line));
+/// A line about a session, among what agents say: in another lane it would come before or behind its time.
+fn say(change: &Change<'_>, follow: &Follow, line: &str, now: i64) -> Result<(), StoreFault> {
+    let say = Say::text(place_of(follow), Lane::Final, named(follow, line));
     say.by(&follow.session).put(change, follow.user, now)
 }
 
@@ -295,6 +286,10 @@ enum Kind {
     TurnEnded,
     Asking,
     Answering,
+    /// A message that an agent may have got is sent once more.
+    Resent,
+    /// It is not.
+    Dropped,
     AskGone,
     ProcessEnded,
     Failed,
@@ -314,7 +309,9 @@ impl Kind {
             "turn_ended" => Self::TurnEnded,
             "asked" | "ask_judged" | "answer_failed" | "message_doubted" => Self::Asking,
             "answer_began" => Self::Answering,
-            "ask_gone" | "message_requeued" | "message_dropped" => Self::AskGone,
+            "message_requeued" => Self::Resent,
+            "message_dropped" => Self::Dropped,
+            "ask_gone" => Self::AskGone,
             "process_ended" => Self::ProcessEnded,
             "failed" => Self::Failed,
             "interrupted" => Self::Interrupted,
@@ -348,6 +345,8 @@ impl Kind {
                 Some(End::Otherwise)
             }
             Self::Answering
+            | Self::Resent
+            | Self::Dropped
             | Self::AskGone
             | Self::Limited
             | Self::Refused
@@ -359,31 +358,59 @@ impl Kind {
     }
 }
 
+/// The request that an event tells to be answered, and how.
+fn answered(kind: Kind, event: &Value) -> Option<(String, Answer<'_>)> {
+    let text = |name: &str| event.get(name).and_then(Value::as_str);
+    // The name that the question about a message has.
+    let doubt = || Some(format!("doubt-{}", event.get("message")?));
+    match kind {
+        Kind::Answering => {
+            let given = Answer::Given { answer: text("answer")?, reason: text("reason") };
+            Some((text("ask")?.to_owned(), given))
+        }
+        Kind::Resent => Some((doubt()?, Answer::Resent)),
+        Kind::Dropped => Some((doubt()?, Answer::Dropped)),
+        Kind::TurnEnded
+        | Kind::Asking
+        | Kind::AskGone
+        | Kind::ProcessEnded
+        | Kind::Failed
+        | Kind::Interrupted
+        | Kind::Completed
+        | Kind::Limited
+        | Kind::Refused
+        | Kind::Archived
+        | Kind::Iterated
+        | Kind::LoopDone
+        | Kind::LoopBroke => None,
+    }
+}
+
 /// What is told once, in a line.
-fn line(kind: Kind, session: &SessionView, event: &Value) -> Option<(Lane, String)> {
+fn line(kind: Kind, session: &SessionView, event: &Value) -> Option<String> {
     let text = |name: &str| event.get(name).and_then(Value::as_str).map(clean);
     let why = session.failure.as_deref().map(clean).or_else(|| text("why")).unwrap_or_default();
-    let told = |line: String| Some((Lane::Final, line));
-    match kind {
-        Kind::Failed => told(format!("failed: {why}")),
-        Kind::Interrupted => told(format!("was interrupted: {why}.")),
-        Kind::Completed => told("completed.".to_owned()),
+    Some(match kind {
+        Kind::Failed => format!("failed: {why}"),
+        Kind::Interrupted => format!("was interrupted: {why}."),
+        Kind::Completed => "completed.".to_owned(),
         Kind::Limited => {
-            told(format!("usage limit reached; until {}", text("reset_at").unwrap_or_default()))
+            format!("usage limit reached; until {}", text("reset_at").unwrap_or_default())
         }
-        Kind::Refused => told(format!("your message was not taken: {why}")),
-        // What has passed by the time a ban is over is not worth telling.
+        Kind::Refused => format!("your message was not taken: {why}"),
         Kind::Iterated => {
             let iteration = event.get("iteration").and_then(Value::as_u64).unwrap_or_default();
-            words::iterated(session, iteration).map(|line| (Lane::Status, line))
+            words::iterated(session, iteration)?
         }
-        Kind::LoopDone => told(words::loop_done(session)),
-        Kind::LoopBroke => told(words::loop_broke(session)),
+        Kind::LoopDone => words::loop_done(session),
+        Kind::LoopBroke => words::loop_broke(session),
         Kind::TurnEnded
         | Kind::Asking
         | Kind::Answering
+        | Kind::Resent
+        | Kind::Dropped
         | Kind::AskGone
         | Kind::ProcessEnded
-        | Kind::Archived => None,
-    }
+        | Kind::Archived => return None,
+    })
 }

@@ -38,6 +38,11 @@ impl Look<'_> {
         }))
     }
 
+    /// What a user is called.
+    pub fn name_of(&self, user: i64) -> Result<Option<String>, StoreFault> {
+        self.meta(&name_of(user))
+    }
+
     /// The session that an update is for, if that was settled; none has no name.
     pub fn meant(&self, update: i64) -> Result<Option<String>, StoreFault> {
         self.meta(&meant_by(update))
@@ -94,6 +99,14 @@ impl Change<'_> {
         self.set_meta(&began_of(update), &format!("{last} {log_id}"))
     }
 
+    /// A user is called so.
+    pub fn note_name(&self, user: i64, name: &str) -> Result<(), StoreFault> {
+        if self.look().name_of(user)?.as_deref() == Some(name) {
+            return Ok(());
+        }
+        self.set_meta(&name_of(user), name)
+    }
+
     /// An update is for this session, whichever is the current one when it is dealt with.
     pub fn mean(&self, update: i64, session: &str) -> Result<(), StoreFault> {
         self.set_meta(&meant_by(update), session)
@@ -127,6 +140,11 @@ pub(crate) fn answered_by(update: i64) -> String {
 /// Where the words of a recording are kept until they are sent.
 pub(crate) fn heard_in(update: i64) -> String {
     format!("heard-{update}")
+}
+
+/// Where it is kept what a user is called.
+fn name_of(user: i64) -> String {
+    format!("name-{user}")
 }
 
 /// Where it is kept which session an update is for.

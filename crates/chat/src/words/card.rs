@@ -1,8 +1,11 @@
 //! What an agent asks, as a card: its own words stand in a block, and never on a button.
 
-use crate::text::{Text, clean, units};
+use crate::text::{Text, units};
+use glis_client::edits;
+use glis_core::redact::redact;
 use glis_core::talk::{ALLOW, ALLOW_FOR_SESSION, AskKind, DENY};
 use glis_core::verdict::Want;
+use glis_wire::plain::in_sight;
 use glis_wire::view::WaitingFor;
 
 /// So much of what is asked stands on a card; more of it is in a file beside it.
@@ -30,18 +33,19 @@ pub struct Shown {
 /// The card of something that a session asks.
 pub fn card(session: &str, ask: &WaitingFor) -> Shown {
     let lead = match ask.kind {
-        AskKind::Approval => "asks for approval",
-        AskKind::Question => "asks",
-        AskKind::Doubt => "may not have taken this message. Send it again?",
+        AskKind::Approval => " asks for approval",
+        AskKind::Question => " asks",
+        AskKind::Doubt => ": did its agent get this message?",
     };
-    let raw = asked(ask);
-    let asked = clean(&raw);
-    let hides = ask.kind == AskKind::Approval && hides(&raw, &asked);
+    // Nothing that a screen does not show, or shows elsewhere, stands for something else.
+    let seen = in_sight(&asked(ask).replace("\r\n", "\n"));
+    let asked = redact(&seen);
+    let hides = ask.kind == AskKind::Approval && hides(&seen, &asked);
     let (block, whole) = cut(&asked);
-    let mut text = Text::default().bold(session).and(&format!(" {lead}\n")).block(&block);
+    let mut text = Text::default().bold(session).and(&format!("{lead}\n")).block(&block);
     let numbered = numbered(ask);
     for (number, choice) in numbered.iter().enumerate() {
-        text = text.and(&format!("\n{}. ", number + 1)).and(&super::short(choice, 200));
+        text = text.and(&format!("\n{}. ", number + 1)).and(&super::short(&in_sight(choice), 200));
     }
     let how = match (ask.kind, ask.choices.as_deref()) {
         (_, Some([])) => "\nThis can be answered at its terminal only.",
@@ -49,13 +53,13 @@ pub fn card(session: &str, ask: &WaitingFor) -> Shown {
         (AskKind::Approval, _) if takes(ask, DENY) => {
             "\nReply to this message to deny it and say why."
         }
-        (AskKind::Approval | AskKind::Question | AskKind::Doubt, _) => "",
+        (AskKind::Doubt, _) => "\nThe daemon ended while it was handed over.",
+        (AskKind::Approval | AskKind::Question, _) => "",
     };
     let mut answers = answers(ask, &numbered);
     if hides {
         text = text.and("\n").bold("Not all of it is shown").and(
-            ": some looks like a secret or like what a terminal obeys. It can be denied here, and allowed on the \
-             machine alone.",
+            ": some looks like a secret. It can be denied here, and allowed on the machine alone.",
         );
         for row in &mut answers {
             row.retain(|(_, answer)| answer == DENY);
@@ -67,18 +71,24 @@ pub fn card(session: &str, ask: &WaitingFor) -> Shown {
 
 /// Whether a card leaves out what may be a command: then nobody can have meant to allow it. What is taken out as
 /// a secret may hold more than a secret (all that follows the first line of a key, what stands for a password in
-/// an address), and what a terminal obeys a shell runs.
+/// an address).
 fn hides(asked: &str, shown: &str) -> bool {
-    let obeyed = |c: char| c.is_control() && !matches!(c, '\n' | '\r' | '\t');
     // A token is made of these; what stands in its place as well.
-    let in_token = |c: char| c.is_ascii_alphanumeric() || "_-.~+/=:[]\r".contains(c);
-    let turning = |c: char| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    let others = |text: &str| text.chars().filter(|c| !in_token(*c) && !turning(*c)).count();
-    asked.contains(obeyed) || others(asked) != others(shown)
+    let in_token = |c: char| c.is_ascii_alphanumeric() || "_-.~+/=:[]".contains(c);
+    let others = |text: &str| text.chars().filter(|c| !in_token(*c)).count();
+    others(asked) != others(shown)
 }
 
-/// The tool and the whole command, or the files.
+/// The tool and the whole command, or the files with what is to be changed in them.
 fn asked(ask: &WaitingFor) -> String {
+    let mut asked = subject(ask);
+    for edit in ask.input.as_ref().map(edits).unwrap_or_default() {
+        asked.extend(["\n\n", &edit.path, "\n", &edit.lines.join("\n")]);
+    }
+    asked
+}
+
+fn subject(ask: &WaitingFor) -> String {
     match &ask.wants {
         Some(Want::Command { line, folder }) => {
             let folder = folder.as_ref().map_or_else(String::new, |dir| format!("\n# in {dir}"));
@@ -172,15 +182,37 @@ fn answers(ask: &WaitingFor, numbered: &[String]) -> Vec<Vec<(String, String)>> 
     rows.filter(|row| !row.is_empty()).collect()
 }
 
-/// What an answer reads as on its card.
-pub fn fate_of(answer: &str, reason: Option<&str>, by: Option<&str>) -> String {
-    let answer = match answer {
-        ALLOW => "Allowed once".to_owned(),
-        ALLOW_FOR_SESSION => "Allowed for the session".to_owned(),
-        DENY => "Denied".to_owned(),
-        words => format!("Answered: {}", super::short(words, FATE_CHARS)),
+/// What became of a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Answer<'a> {
+    /// The agent got this answer, with a reason where it is a no.
+    Given {
+        /// The answer.
+        answer: &'a str,
+        /// The reason.
+        reason: Option<&'a str>,
+    },
+    /// A message that it may have got is sent once more.
+    Resent,
+    /// It is not.
+    Dropped,
+}
+
+/// What an answer reads as on its card. Who has given it is told in whole words, as "by you".
+pub fn fate_of(answer: Answer<'_>, by: Option<&str>) -> String {
+    let (answer, reason) = match answer {
+        Answer::Given { answer: ALLOW, reason } => ("Allowed once".to_owned(), reason),
+        Answer::Given { answer: ALLOW_FOR_SESSION, reason } => {
+            ("Allowed for the session".to_owned(), reason)
+        }
+        Answer::Given { answer: DENY, reason } => ("Denied".to_owned(), reason),
+        Answer::Given { answer, reason } => {
+            (format!("Answered: {}", super::short(answer, FATE_CHARS)), reason)
+        }
+        Answer::Resent => ("Sent again".to_owned(), None),
+        Answer::Dropped => ("Dropped".to_owned(), None),
     };
-    let by = by.map_or_else(String::new, |by| format!(", by {}", super::short(by, 60)));
+    let by = by.map_or_else(String::new, |by| format!(", {}", super::short(by, 60)));
     let reason =
         reason.map_or_else(String::new, |why| format!(": {}", super::short(why, FATE_CHARS)));
     format!("{answer}{by}{reason}")
