@@ -24,8 +24,6 @@ const DRAFT_GAP_MS: u64 = 1500;
 const FAULTS_MAX: u32 = 5;
 /// Waiting after faults of the network, by how many there were in a row.
 const BACKOFF_MS: [u64; 6] = [1_000, 2_000, 4_000, 8_000, 16_000, 30_000];
-/// Beyond so many lines of status in one chat, the oldest goes: they tell what has passed.
-const STATUS_MAX: usize = 32;
 /// Beyond so many replies in one chat, the oldest goes: a person who asks so much at once is none.
 const REPLIES_MAX: usize = 256;
 
@@ -135,7 +133,6 @@ impl Outbox {
         let queue = self.queue(item.chat);
         let lane = item.lane;
         let most = match lane {
-            Lane::Status => STATUS_MAX,
             Lane::Reply => REPLIES_MAX,
             Lane::Approval | Lane::Final => usize::MAX,
         };

@@ -11,10 +11,9 @@ pub enum Lane {
     Approval,
     /// What an agent has to say at the end of its turn.
     Final,
-    /// The answer to what a person typed.
+    /// The answer to what a person typed. A file of an earlier version may have what is good to know as well.
+    #[serde(alias = "status")]
     Reply,
-    /// What is good to know.
-    Status,
 }
 
 /// Something that waits to be sent.

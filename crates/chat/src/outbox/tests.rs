@@ -40,14 +40,12 @@ fn drain(outbox: &mut Outbox, mut now: u64) -> Vec<(u64, Vec<u64>)> {
 #[test]
 fn what_is_more_important_goes_first_and_each_lane_in_order() {
     let mut outbox = Outbox::new();
-    for (id, lane) in
-        [(1, Lane::Status), (2, Lane::Reply), (3, Lane::Final), (4, Lane::Final), (5, Lane::Reply)]
-    {
+    for (id, lane) in [(2, Lane::Reply), (3, Lane::Final), (4, Lane::Final), (5, Lane::Reply)] {
         outbox.push(post(id, 7, lane));
     }
     outbox.push(card(6, 7));
     let ids: Vec<_> = drain(&mut outbox, 0).into_iter().map(|(_, ids)| ids).collect();
-    assert_eq!(ids, [vec![6], vec![3, 4], vec![2, 5], vec![1]]);
+    assert_eq!(ids, [vec![6], vec![3, 4], vec![2, 5]]);
 }
 
 #[test]
@@ -130,7 +128,7 @@ fn a_draft_is_shown_at_once_or_never() {
     assert_eq!(outbox.next(1), Next::Idle, "too soon");
     assert_eq!(outbox.next(9_000), Next::Idle, "it was not kept");
     outbox.draft(7, draft(4));
-    outbox.push(post(1, 7, Lane::Status));
+    outbox.push(post(1, 7, Lane::Reply));
     assert!(matches!(outbox.next(9_000), Next::Send(_)), "what must arrive goes first");
 }
 
@@ -217,7 +215,7 @@ fn one_that_the_server_fails_at_is_told_from_a_server_that_fails() {
     outbox.push(Item::new(1, 7, None, Lane::Final, what));
     outbox.push(post(2, 7, Lane::Final));
     outbox.push(Item { alone: true, ..post(3, 7, Lane::Reply) });
-    outbox.push(post(4, 7, Lane::Status));
+    outbox.push(post(4, 7, Lane::Reply));
     let sent = played(&mut outbox, 3_600_000, |_, item| item.id == 1 && item.worn != Worn::Plain);
     assert_eq!(outbox.waiting(), 0, "{sent:?}");
     assert_eq!(sent, [3, 4, 1, 2]);
@@ -312,11 +310,11 @@ fn what_comes_too_late_goes_and_floods_lose_their_oldest() {
     outbox.ban(7, 20_000);
     assert_eq!(outbox.expire(9_999), Vec::<u64>::new());
     assert_eq!(outbox.expire(10_000), [1]);
-    for id in 10..100 {
-        let gone = outbox.push(post(id, 7, Lane::Status));
-        assert_eq!(gone.is_empty(), id < 10 + STATUS_MAX as u64);
+    for id in 10..500 {
+        let gone = outbox.push(post(id, 7, Lane::Reply));
+        assert_eq!(gone.is_empty(), id < 10 + REPLIES_MAX as u64);
     }
-    assert_eq!(outbox.waiting(), STATUS_MAX);
+    assert_eq!(outbox.waiting(), REPLIES_MAX);
     for id in 1000..3000 {
         assert!(outbox.push(post(id, 7, Lane::Final)).is_empty());
     }
