@@ -374,6 +374,11 @@ impl Bot {
     }
 
     fn hear(&self, update: &Update, said: &Said) -> Result<(), StoreFault> {
+        if !self.is_addressed(said)? {
+            return self.change(|change| change.done(said.update));
+        }
+        let text = command::named(&said.text, &self.me.name).unwrap_or(&said.text);
+        let said = &Said { text: text.to_owned(), ..said.clone() };
         let asked = self.asked(said);
         if said.text.is_empty() && said.file.is_none() {
             return self.reply(&asked, words::NO_WORDS);
@@ -391,6 +396,23 @@ impl Bot {
             Typed::Words => self.words(&asked, said),
             Typed::Command(command) => self.command(&asked, command),
         }
+    }
+
+    /// Whether something is said to the bot: all that is said in a private chat and in the topic of a session, and
+    /// elsewhere in a group what is a command, answers the bot or names it. The rest people say to each other.
+    fn is_addressed(&self, said: &Said) -> Result<bool, StoreFault> {
+        let Place { chat, thread } = said.place;
+        let name = &self.me.name;
+        // The number of a group is below zero.
+        if chat > 0
+            || said.reply_to_user == Some(self.me.number)
+            || command::read(&said.text, name) != Typed::Words
+            || command::named(&said.text, name).is_some()
+        {
+            return Ok(true);
+        }
+        let Some(thread) = thread else { return Ok(false) };
+        Ok(self.store().look().of_topic(chat, thread)?.is_some())
     }
 
     /// Who a call for an update is from. Another bot's updates have the same numbers.

@@ -90,6 +90,19 @@ pub const COMMANDS: [(&str, &str, &str); 17] = [
     ("start", "", "Show this"),
 ];
 
+/// What is said to a bot by its name, without the name where it comes first; `None` where it is not named.
+pub fn named<'t>(text: &'t str, bot: &str) -> Option<&'t str> {
+    let is_name = |word: &str| {
+        let name = word.trim_end_matches([',', ':', '.', '!', '?']).strip_prefix('@');
+        name.is_some_and(|name| name.eq_ignore_ascii_case(bot))
+    };
+    let (first, rest) = text.trim().split_once(char::is_whitespace).unwrap_or((text.trim(), ""));
+    if is_name(first) {
+        return Some(rest.trim_start());
+    }
+    rest.split_whitespace().any(is_name).then_some(text)
+}
+
 /// Reads a message. `bot` is the bot's own name, which a group's commands may carry.
 pub fn read(text: &str, bot: &str) -> Typed {
     let Some(line) = text.trim_start().strip_prefix('/') else { return Typed::Words };
@@ -266,6 +279,21 @@ mod tests {
             Typed::Command(command) => format!("{command:?}"),
             Typed::Words => "words".to_owned(),
             Typed::NotForUs => "not for us".to_owned(),
+        }
+    }
+
+    #[test]
+    fn a_bot_is_named_by_a_word_of_its_own() {
+        for (text, told) in [
+            ("@Glis_Bot, say hi", Some("say hi")),
+            ("  @glis_bot\nsay\n hi", Some("say\n hi")),
+            ("@glis_bot", Some("")),
+            ("ask @glis_bot!", Some("ask @glis_bot!")),
+            ("@glis_bots say hi", None),
+            ("glis_bot me@glis_bot", None),
+            ("", None),
+        ] {
+            assert_eq!(named(text, "glis_bot"), told, "{text}");
         }
     }
 

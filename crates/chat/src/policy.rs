@@ -60,6 +60,8 @@ pub struct Said {
     pub text: String,
     /// The message that it answers.
     pub reply_to: Option<i64>,
+    /// Who has sent that one.
+    pub reply_to_user: Option<i64>,
     /// A file that came with it.
     pub file: Option<Attached>,
 }
@@ -248,7 +250,7 @@ fn has_topics(message: &Value) -> bool {
 fn said(update: i64, user: i64, chat: i64, message: &Value) -> Option<Said> {
     let words = message.get("text").or_else(|| message.get("caption"));
     let text = words.and_then(Value::as_str).unwrap_or_default().to_owned();
-    let reply = message.get("reply_to_message").and_then(|reply| reply.get("message_id"));
+    let reply = |at: &str| message.pointer(at).and_then(Value::as_i64);
     let file = attached(message);
     if text.is_empty() && file.is_none() && !WORDLESS.iter().any(|it| message.get(*it).is_some()) {
         return None;
@@ -261,7 +263,8 @@ fn said(update: i64, user: i64, chat: i64, message: &Value) -> Option<Said> {
         forum: has_topics(message),
         message: message.get("message_id").and_then(Value::as_i64)?,
         text,
-        reply_to: reply.and_then(Value::as_i64),
+        reply_to: reply("/reply_to_message/message_id"),
+        reply_to_user: reply("/reply_to_message/from/id"),
         file,
     })
 }

@@ -215,7 +215,7 @@ impl World {
         self.update(json!({"message": {
             "message_id": 1, "date": now() / 1000, "text": text,
             "from": {"id": user, "is_bot": false}, "chat": {"id": chat, "type": kind},
-            "reply_to_message": {"message_id": message},
+            "reply_to_message": {"message_id": message, "from": {"id": 1, "is_bot": true}},
         }}));
     }
 

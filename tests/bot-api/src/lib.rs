@@ -19,6 +19,8 @@ use std::time::{Duration, Instant};
 pub const TOKEN: &str = "123456789:AAtestTESTtestTESTtestTESTtestTEST0";
 /// Its name.
 pub const NAME: &str = "glis_test_bot";
+/// Its number.
+pub const NUMBER: i64 = 123_456_789;
 /// Nothing that a test waits for takes longer.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -168,6 +170,11 @@ impl BotApi {
         for (key, value) in more.as_object().into_iter().flatten() {
             message[key] = value.clone();
         }
+        // Who has sent what is answered is told with it.
+        let own = message.pointer("/reply_to_message/message_id").and_then(Value::as_i64);
+        if own.is_some_and(|id| self.messages().iter().any(|known| known.id == id)) {
+            message["reply_to_message"]["from"] = bot();
+        }
         self.update(json!({"message": message}))
     }
 
@@ -270,6 +277,8 @@ impl BotApi {
         if let Some(thread) = thread {
             more["message_thread_id"] = json!(thread);
             more["is_topic_message"] = json!(true);
+            // What is said in a topic answers the message that it began with.
+            more["reply_to_message"] = json!({"message_id": thread, "from": bot()});
         }
         self.say_with(user, chat, text, &more)
     }
@@ -405,6 +414,10 @@ impl BotApi {
 
 fn from(user: i64) -> Value {
     json!({"id": user, "is_bot": false, "first_name": "Test"})
+}
+
+fn bot() -> Value {
+    json!({"id": NUMBER, "is_bot": true, "username": NAME})
 }
 
 fn chat_of(chat: i64) -> Value {

@@ -2,7 +2,7 @@
 
 use crate::http::{self, Request};
 use crate::rules::{self, Refused};
-use crate::{Fault, Message, NAME, Seen, Shared, State, TOKEN};
+use crate::{Fault, Message, Seen, Shared, State, TOKEN, bot};
 use serde_json::{Value, json};
 use std::io;
 use std::net::TcpStream;
@@ -149,7 +149,7 @@ fn carry_out(
         return Answer::TooMany(secs);
     }
     let done = match method {
-        "getMe" => Ok(json!({"id": 123_456_789, "is_bot": true, "username": NAME})),
+        "getMe" => Ok(bot()),
         "setMyCommands" => {
             state.commands =
                 fields.get("commands").and_then(Value::as_array).cloned().unwrap_or_default();

@@ -3,8 +3,11 @@
 use crate::support::bot::{BotHouse, ME};
 use crate::support::house::{Outcome, eventually};
 use glis_bot_api::{Fault, Message};
+use serde_json::json;
 
 const GROUP: i64 = -1001;
+/// A second user.
+const OTHER: i64 = 8;
 
 fn in_group() -> Outcome<BotHouse> {
     let bot = BotHouse::with(&format!("allowed_chats = [{GROUP}]"))?;
@@ -59,7 +62,7 @@ fn each_session_has_a_topic() -> Outcome {
     hear(&bot, Some(blue), "Idle timeout set to 7 minutes")?;
     assert_eq!(bot.house.show("blue")?["idle_timeout_secs"], 420);
     // Outside of any topic the last one is meant.
-    bot.api.say_in(ME, GROUP, None, "say outside");
+    bot.api.say_in(ME, GROUP, None, "@glis_test_bot say outside");
     hear(&bot, Some(red), "outside")?;
     Ok(())
 }
@@ -76,7 +79,7 @@ fn a_deleted_topic_falls_back_to_the_chat() -> Outcome {
     let two = hear(&bot, None, "two")?;
     assert!(word.id < two.id);
     assert_eq!(two.entities[0]["type"], "bold", "nothing but the topic was wrong");
-    bot.api.say_in(ME, GROUP, None, "say three");
+    bot.api.say_in(ME, GROUP, None, "@glis_test_bot say three");
     hear(&bot, None, "three")?;
     Ok(())
 }
@@ -87,7 +90,7 @@ fn a_group_that_gives_no_topics_is_talked_to_as_one() -> Outcome {
     bot.api.fail("createForumTopic", Fault::Status(400, "Bad Request: not enough rights"));
     bot.api.say_in(ME, GROUP, None, "/new blue");
     hear(&bot, None, "No topic was made for blue")?;
-    bot.api.say_in(ME, GROUP, None, "say here");
+    bot.api.say_in(ME, GROUP, None, "@glis_test_bot say here");
     hear(&bot, None, "here")?;
     // What the network holds back comes later.
     bot.api.fail("createForumTopic", Fault::TooMany(2));
@@ -115,7 +118,7 @@ fn a_session_that_is_chosen_gets_a_topic_as_well() -> Outcome {
     hear(&bot, Some(green), "Outside of any topic you talk to blue")?;
     bot.api.say_in(ME, GROUP, Some(green), "say from green.");
     hear(&bot, Some(green), "from green.")?;
-    bot.api.say_in(ME, GROUP, None, "say from outside.");
+    bot.api.say_in(ME, GROUP, None, "@glis_test_bot say from outside.");
     hear(&bot, Some(blue), "from outside.")?;
     bot.api.say_in(ME, GROUP, Some(blue), "/switch blue");
     hear(&bot, Some(blue), "Switched to blue")?;
@@ -145,6 +148,32 @@ fn the_topic_of_an_archived_session_is_closed() -> Outcome {
     Ok(())
 }
 
+/// A group is there for people as well: an agent gets what is said to it.
+#[test]
+fn what_people_say_to_each_other_is_no_message() -> Outcome {
+    let mut bot = BotHouse::still()?;
+    bot.let_in_group(&[ME, OTHER], GROUP)?;
+    bot.start()?;
+    bot.api.open_forum(GROUP);
+    bot.api.fail("createForumTopic", Fault::Status(400, "Bad Request: not enough rights"));
+    bot.api.say_in(ME, GROUP, None, "/new blue");
+    hear(&bot, None, "No topic was made for blue")?;
+    bot.api.say_in(ME, GROUP, None, "say lunch at noon?");
+    bot.api.say_in(OTHER, GROUP, None, "say yes, at noon.");
+    bot.api.say_in(OTHER, GROUP, None, "@Glis_Test_Bot say by its name.");
+    let said = hear(&bot, None, "by its name.")?;
+    bot.api.say_with(ME, GROUP, "say nobody's.", &json!({"reply_to_message": {"message_id": 1}}));
+    let answer = json!({"reply_to_message": {"message_id": said.id}});
+    bot.api.say_with(OTHER, GROUP, "say as an answer.", &answer);
+    hear(&bot, None, "as an answer.")?;
+    let talk = bot.house.talk("blue")?;
+    let prompts: Vec<&str> =
+        talk.iter().filter(|(voice, _)| voice == "user").map(|(_, text)| text.as_str()).collect();
+    assert_eq!(prompts, ["say by its name.", "say as an answer."]);
+    assert!(bot.api.messages().iter().all(|it| !it.text.contains("noon")), "it is not answered");
+    Ok(())
+}
+
 /// Whoever turns topics on in a small group gives it another number. The bot goes on there, whether the network tells
 /// that by a message or when something is to be said.
 #[test]
@@ -154,7 +183,7 @@ fn a_group_with_another_number_is_the_same_group() -> Outcome {
         let mut bot = BotHouse::with(&format!("allowed_chats = [{BEFORE}]"))?;
         bot.api.say(ME, BEFORE, "/new blue");
         bot.api.await_words(BEFORE, "Session blue created.").ok_or("not made")?;
-        bot.api.say(ME, BEFORE, "approve go on? ;; say gone on.");
+        bot.api.say(ME, BEFORE, "@glis_test_bot approve go on? ;; say gone on.");
         bot.api.await_words(BEFORE, "blue asks for approval").ok_or("not asked")?;
         bot.api.become_supergroup(BEFORE, GROUP);
         if told == "by a refusal" {
@@ -165,7 +194,7 @@ fn a_group_with_another_number_is_the_same_group() -> Outcome {
         } else {
             // What was said before it is for the same session.
             bot.kill();
-            bot.api.say(ME, BEFORE, "say said before.");
+            bot.api.say(ME, BEFORE, "@glis_test_bot say said before.");
             bot.api.tell_of_supergroup(BEFORE, GROUP);
             bot.start()?;
         }
@@ -176,7 +205,7 @@ fn a_group_with_another_number_is_the_same_group() -> Outcome {
         if told == "by a message" {
             hear(&bot, None, "said before.")?;
         }
-        bot.api.say(ME, GROUP, "say and on.");
+        bot.api.say(ME, GROUP, "@glis_test_bot say and on.");
         hear(&bot, None, "and on.")?;
         // Another group is none of it.
         bot.api.tell_of_supergroup(-77, -1077);

@@ -76,6 +76,12 @@ impl BotHouse {
         self.configure("rehearsal", &self.api.url(), &format!("allowed_users = {users:?}\n"))
     }
 
+    /// Has these users let in, also in a group.
+    pub(crate) fn let_in_group(&self, users: &[i64], group: i64) -> Outcome {
+        let lists = format!("allowed_users = {users:?}\nallowed_chats = [{group}]\n");
+        self.configure("rehearsal", &self.api.url(), &lists)
+    }
+
     pub(crate) fn start(&mut self) -> Outcome {
         let log = std::fs::File::options().create(true).append(true).open(self.log())?;
         let mut command = self.house.glis();
