@@ -33,6 +33,7 @@ use crate::outbox::{Draft, Lane};
 use crate::policy::{Admitted, Ignored, Lists, Place, Policy, Pressed, Said};
 use crate::store::{Change, Store, StoreFault, Update};
 use crate::text::Text;
+use crate::thread::note;
 use crate::told::Told;
 use crate::voice::Voice;
 use crate::words;
@@ -263,6 +264,14 @@ impl Bot {
             self.wants_anew.store(true, Ordering::Release);
         }
         Ok(())
+    }
+
+    /// Notes why something was not written down. A file that is broken is another one after a new beginning.
+    pub(crate) fn note(&self, fault: &StoreFault) {
+        note(&fault.to_string());
+        if fault.is_damage() {
+            self.wants_anew.store(true, Ordering::Release);
+        }
     }
 
     /// Whether it is to begin anew: it goes by what it knew when it began.

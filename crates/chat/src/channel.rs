@@ -61,6 +61,24 @@ pub enum ChannelFault {
     Unknown,
 }
 
+impl ChannelFault {
+    /// What helps a bot that cannot go on for it.
+    pub fn remedy(&self) -> &'static str {
+        match self {
+            Self::Unauthorized => "ask @BotFather for a new token and put it into `token_file`",
+            Self::Conflict => "one bot per token: stop the other, or give it a bot of its own",
+            Self::Unknown => "is `api_url` the address of a Bot API?",
+            Self::TooMany(_)
+            | Self::Unreachable(_)
+            | Self::Server(_)
+            | Self::Refused(_)
+            | Self::Moved(_)
+            | Self::TopicGone
+            | Self::Blocked => "its messages wait and are sent when this is over",
+        }
+    }
+}
+
 /// A network that a bot talks on. Each call is one request.
 pub trait Channel: Send + Sync {
     /// What it takes.

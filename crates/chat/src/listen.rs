@@ -25,6 +25,13 @@ const LATE_MS: i64 = 10 * 60 * 1000;
 /// Before a token is tried again that is not valid.
 const TOKEN_PAUSE: Duration = Duration::from_secs(60);
 
+/// Two processes that ask for the same updates meet again within so long: each waits for six seconds at most.
+const CONFLICT_AGAIN: Duration = Duration::from_secs(60);
+/// Before people are told of another process again.
+const CONFLICT_TOLD: Duration = Duration::from_secs(3600);
+/// What helps where something cannot be written down.
+const DISK: &str = "it goes on by itself once the disk takes it";
+
 /// Set in the surroundings of a process that was another one before: it does not end for what may be well again.
 pub const ANEW: &str = "GLIS_CHAT_ANEW";
 
@@ -46,6 +53,9 @@ pub(crate) struct Listener<'b> {
     policy: Arc<Policy>,
     /// When the network last answered.
     last_good: Option<Duration>,
+    /// When another process was last met that asks for the same updates, and when people were told so.
+    conflict_at: Option<Duration>,
+    conflict_told_at: Option<Duration>,
     strikes: usize,
 }
 
@@ -58,7 +68,19 @@ impl<'b> Listener<'b> {
     ) -> Self {
         let turns = Turns { bot, waiting: VecDeque::new(), chats: BTreeMap::new() };
         let (policy, last_good, strikes) = (settings.lists().now, None, 0);
-        Self { bot, channel, status, settings, turns, policy, last_good, strikes }
+        let (conflict_at, conflict_told_at) = (None, None);
+        Self {
+            bot,
+            channel,
+            status,
+            settings,
+            turns,
+            policy,
+            last_good,
+            conflict_at,
+            conflict_told_at,
+            strikes,
+        }
     }
 
     /// Listens for as long as the bot is what the configuration says. What comes and cannot be written down comes
@@ -77,7 +99,11 @@ impl<'b> Listener<'b> {
                 Ok(Some(ended)) => return ended,
                 Err(fault) => {
                     let pause = Duration::from_secs(backoff(self.strikes));
-                    self.rest(&fault.to_string(), pause);
+                    self.rest(&Health::trouble(&fault.to_string(), DISK), pause);
+                    if fault.is_damage() {
+                        self.bot.fall_silent(true);
+                        return Ended::Anew;
+                    }
                 }
             }
         }
@@ -136,7 +162,10 @@ impl<'b> Listener<'b> {
             Err(fault) => {
                 let pause = match &fault {
                     ChannelFault::TooMany(secs) => Duration::from_secs(*secs),
-                    ChannelFault::Conflict => jittered(Duration::from_secs(3)),
+                    ChannelFault::Conflict => {
+                        self.note_conflict()?;
+                        jittered(Duration::from_secs(3))
+                    }
                     ChannelFault::Unauthorized | ChannelFault::Unknown => TOKEN_PAUSE,
                     ChannelFault::Unreachable(_)
                     | ChannelFault::Server(_)
@@ -145,10 +174,23 @@ impl<'b> Listener<'b> {
                     | ChannelFault::TopicGone
                     | ChannelFault::Blocked => Duration::from_secs(backoff(self.strikes)),
                 };
-                self.rest(&fault.to_string(), pause);
+                self.rest(&Health::of(&fault), pause);
             }
         }
         Ok(None)
+    }
+
+    /// Another process may have been ended just now and not be known to be. One that is met again is told of, since
+    /// it takes a part of what people say.
+    fn note_conflict(&mut self) -> Result<(), StoreFault> {
+        let now = time::passed();
+        let since = |at: Option<Duration>| at.map(|at| now.saturating_sub(at));
+        let again = since(self.conflict_at.replace(now)).is_some_and(|time| time < CONFLICT_AGAIN);
+        if again && since(self.conflict_told_at).is_none_or(|time| time > CONFLICT_TOLD) {
+            self.bot.tell_of_another()?;
+            self.conflict_told_at = Some(now);
+        }
+        Ok(())
     }
 
     /// Whether the process is to begin anew, which it does only if it can. What is known is in its file by then.
@@ -189,9 +231,10 @@ impl<'b> Listener<'b> {
     }
 
     /// Something is wrong: it is told, and tried again.
-    fn rest(&mut self, why: &str, pause: Duration) {
+    fn rest(&mut self, health: &Health, pause: Duration) {
         self.strikes += 1;
-        self.status.tell(&Health::trouble(why));
+        self.status.tell(health);
+        let why = health.trouble.as_deref().unwrap_or_default();
         note(&format!("{why}; again in {} s", pause.as_secs()));
         time::sleep(pause);
     }
@@ -253,9 +296,9 @@ fn turn(bot: &Arc<Bot>) -> Queue<Job> {
     let work = move || {
         for job in jobs {
             match job {
-                Job::Do(update) => until_done(update, || bot.deal_with(update)),
+                Job::Do(update) => until_done(&bot, || bot.deal_with(update)),
                 Job::Begin(update) => {
-                    until_done(update, || bot.settle_meaning(update));
+                    until_done(&bot, || bot.settle_meaning(update));
                     do_aside(&bot, update);
                 }
             }
@@ -267,14 +310,14 @@ fn turn(bot: &Arc<Bot>) -> Queue<Job> {
 
 fn do_aside(bot: &Arc<Bot>, update: i64) {
     let bot = Arc::clone(bot);
-    drop(spawn("call", move || until_done(update, || bot.deal_with(update))));
+    drop(spawn("call", move || until_done(&bot, || bot.deal_with(update))));
 }
 
 /// What cannot be written down now, because the disk is full or busy, is tried again until it can.
-fn until_done(update: i64, act: impl Fn() -> Result<(), StoreFault>) {
+fn until_done(bot: &Bot, act: impl Fn() -> Result<(), StoreFault>) {
     for strikes in 0.. {
         let Err(fault) = act() else { return };
-        note(&format!("update {update}: {fault}"));
+        bot.note(&fault);
         time::sleep(Duration::from_secs(backoff(strikes)));
     }
 }

@@ -181,6 +181,11 @@ impl Policy {
         self.users.contains(&chat) || (self.chats.contains(&chat) && !self.is_nobodys())
     }
 
+    /// Every chat in which something may be said.
+    pub fn chats(&self) -> impl Iterator<Item = i64> {
+        self.users.iter().chain(&self.chats).copied()
+    }
+
     /// The same, for groups that have other numbers since.
     #[must_use]
     pub fn moved(&self, moves: &[(i64, i64)]) -> Self {

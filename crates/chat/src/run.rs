@@ -18,7 +18,9 @@ use crate::time;
 use crate::told::Told;
 use crate::voice::Voice;
 use glis_client::{Connector, Fault, Subscription};
-use std::path::PathBuf;
+use glis_config::TelegramConfig;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -61,12 +63,16 @@ pub fn run(start: Start) -> Result<Ended, Told> {
     let store = Store::open(&state).map_err(|fault| {
         Told::new(&fault.to_string(), "nothing was changed; `glis doctor` looks at the disk")
     })?;
+    if let Ok(Some(aside)) = store.put_aside() {
+        note(&format!("chat.db is damaged; it is kept as {aside}, and a new one is begun"));
+    }
     let inbox = Inbox::new(&state);
     let undone: Vec<i64> =
         store.look().undone().unwrap_or_default().iter().map(|it| it.id).collect();
     if let Err(fault) = inbox.keep_only(&undone) {
         note(&format!("files of an earlier process stay: {fault}"));
     }
+    let (repo, repos) = repositories(&config);
     let bell = Arc::new(Bell::default());
     let rung = Arc::clone(&bell);
     let lists = Arc::clone(&settings);
@@ -79,12 +85,8 @@ pub fn run(start: Start) -> Result<Ended, Told> {
         lists: Box::new(move || lists.lists()),
         me,
         topics: config.topics,
-        repo: config.repo.as_deref().map(|path| crate::home::text(&crate::home::expand(path))),
-        repos: config
-            .repos
-            .iter()
-            .map(|(name, path)| (name.clone(), crate::home::text(&crate::home::expand(path))))
-            .collect(),
+        repo,
+        repos,
         explain,
         clock: time::wall_ms,
         rest: time::sleep,
@@ -109,6 +111,18 @@ pub fn run(start: Start) -> Result<Ended, Told> {
     Ok(Listener::new(&bot, &*channel, &status, &settings).listen(&heard, &bell))
 }
 
+/// Where sessions are made: by itself, and by name. What is not there is told at once.
+fn repositories(config: &TelegramConfig) -> (Option<String>, BTreeMap<String, String>) {
+    let path = |path: &String| crate::home::text(&crate::home::expand(path));
+    let repo = config.repo.as_ref().map(path);
+    let repos: BTreeMap<String, String> =
+        config.repos.iter().map(|(name, at)| (name.clone(), path(at))).collect();
+    for missing in repo.iter().chain(repos.values()).filter(|at| !Path::new(at).is_dir()) {
+        note(&format!("there is no folder {missing}: nothing can be made there until there is"));
+    }
+    (repo, repos)
+}
+
 /// Who the bot is. Without network it is waited for, as long as it is the one that is to be asked; a wrong token is told
 /// at once.
 fn introduce(
@@ -121,18 +135,15 @@ fn introduce(
         match channel.introduce() {
             Ok(me) => return Ok(Some(me)),
             Err(_) if settings.wants_anew() => return Ok(None),
-            Err(ChannelFault::Unauthorized) => {
-                status.tell(&Health::trouble("the token is not valid"));
-                return Err(Told::new(
-                    "the network does not know this token",
-                    "ask @BotFather for a new one and put it into `token_file`",
-                ));
+            Err(fault @ ChannelFault::Unauthorized) => {
+                status.tell(&Health::of(&fault));
+                return Err(Told::new("the network does not know this token", fault.remedy()));
             }
             Err(fault) => {
                 let told = if let ChannelFault::TooMany(secs) = fault { Some(secs) } else { None };
                 let pause = told.unwrap_or_else(|| backoff(strikes));
                 strikes += 1;
-                status.tell(&Health::trouble(&fault.to_string()));
+                status.tell(&Health::of(&fault));
                 note(&format!("{fault}; again in {pause} s"));
                 time::sleep(Duration::from_secs(pause));
             }
@@ -152,7 +163,7 @@ fn send(
         match Sender::new(bot, channel, time::wall_ms, time::passed_ms) {
             Ok(sender) => break sender,
             Err(fault) => {
-                note(&fault.to_string());
+                bot.note(&fault);
                 time::sleep(HOUSE_PAUSE);
             }
         }
@@ -171,7 +182,7 @@ fn send(
                 }
             }
             Err(fault) => {
-                note(&fault.to_string());
+                bot.note(&fault);
                 time::sleep(HOUSE_PAUSE);
             }
         }
@@ -190,11 +201,10 @@ fn watch(bot: &Bot) {
 /// Follows the house for as long as the process lives.
 fn follow(bot: &Bot, connector: &Connector) {
     loop {
-        let fault = match follow_once(bot, connector) {
-            Untold::Store(fault) => fault.to_string(),
-            Untold::House(fault) => fault.to_string(),
-        };
-        note(&fault);
+        match follow_once(bot, connector) {
+            Untold::Store(fault) => bot.note(&fault),
+            Untold::House(fault) => note(&fault.to_string()),
+        }
         time::sleep(HOUSE_PAUSE);
     }
 }

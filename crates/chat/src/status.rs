@@ -1,5 +1,6 @@
 //! Whether the bot works, for `doctor`: a lock that says that it runs, and a file that says how it is.
 
+use crate::channel::ChannelFault;
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
@@ -17,22 +18,31 @@ pub struct Health {
     pub name: Option<String>,
     /// What is wrong.
     pub trouble: Option<String>,
+    /// What helps.
+    #[serde(default)]
+    pub hint: Option<String>,
 }
 
 impl Health {
     /// It works.
     pub fn good(name: &str) -> Self {
-        Self { name: Some(name.to_owned()), trouble: None }
+        Self { name: Some(name.to_owned()), trouble: None, hint: None }
     }
 
     /// It works, and something is to be seen to.
     pub fn troubled(name: &str, what: &str) -> Self {
-        Self { name: Some(name.to_owned()), trouble: Some(what.to_owned()) }
+        let hint = "`glis config check` has more".to_owned();
+        Self { name: Some(name.to_owned()), trouble: Some(what.to_owned()), hint: Some(hint) }
     }
 
     /// It does not.
-    pub fn trouble(what: &str) -> Self {
-        Self { name: None, trouble: Some(what.to_owned()) }
+    pub fn trouble(what: &str, hint: &str) -> Self {
+        Self { name: None, trouble: Some(what.to_owned()), hint: Some(hint.to_owned()) }
+    }
+
+    /// It does not, because the network does not do what it is asked.
+    pub fn of(fault: &ChannelFault) -> Self {
+        Self::trouble(&fault.to_string(), fault.remedy())
     }
 }
 
@@ -100,7 +110,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let status = Status::take(dir.path()).unwrap();
         assert!(matches!(Status::take(dir.path()), Err(NoPlace::Taken)));
-        status.tell(&Health::trouble("no network"));
+        status.tell(&Health::trouble("no network", "wait"));
         status.tell(&Health::good("glis_bot"));
         let text = std::fs::read_to_string(dir.path().join(CHAT_STATUS)).unwrap();
         let read: Health = serde_json::from_str(&text).unwrap();

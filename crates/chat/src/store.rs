@@ -17,8 +17,9 @@ pub(crate) use updates::{answered_by, heard_in};
 
 use crate::button::{Bound, Button};
 use crate::outbox::{Item, Lane, What, Worn};
+use glis_wire::home::CHAT_DAMAGED as DAMAGED;
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
+use rusqlite::{Connection, ErrorCode, OptionalExtension as _, Transaction, params};
 use std::fs::{DirBuilder, File};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
@@ -78,6 +79,9 @@ pub enum StoreFault {
     /// What the system says.
     #[error("chat.db: {0}")]
     Io(#[from] std::io::Error),
+    /// It is damaged.
+    #[error("chat.db is damaged: {0}")]
+    Damaged(String),
     /// A newer program has written it.
     #[error("chat.db was written by a newer glis (form {0})")]
     Newer(i64),
@@ -89,6 +93,15 @@ pub enum StoreFault {
     /// What stands in it makes no sense.
     #[error("chat.db holds something that cannot be read: {0}")]
     Garbled(#[from] serde_json::Error),
+}
+
+impl StoreFault {
+    /// Whether the file itself is broken: then no patience helps.
+    pub fn is_damage(&self) -> bool {
+        let Self::Sql(fault) = self else { return matches!(self, Self::Damaged(_)) };
+        let code = fault.sqlite_error_code();
+        matches!(code, Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt))
+    }
 }
 
 /// What a bot knows.
@@ -108,8 +121,21 @@ pub struct Position {
 }
 
 impl Store {
-    /// Opens the file in this folder, and makes it where there is none.
+    /// Opens the file in this folder, and makes it where there is none. One that is damaged is put aside, and the new
+    /// one knows under which name.
     pub fn open(state: &Path) -> Result<Self, StoreFault> {
+        match Self::open_file(state) {
+            Err(fault) if fault.is_damage() => {
+                let aside = put_aside(&state.join(FILE))?;
+                let mut store = Self::open_file(state)?;
+                store.change(|change| change.set_meta(PUT_ASIDE, &aside))?;
+                Ok(store)
+            }
+            opened => opened,
+        }
+    }
+
+    fn open_file(state: &Path) -> Result<Self, StoreFault> {
         DirBuilder::new().recursive(true).mode(0o700).create(state)?;
         let path = state.join(FILE);
         // Its companions get the same rights.
@@ -120,6 +146,11 @@ impl Store {
         db.busy_timeout(Duration::from_secs(10))?;
         db.pragma_update(None, "journal_mode", "WAL")?;
         db.pragma_update(None, "synchronous", "FULL")?;
+        // All of it is looked at: it is small, and what is broken would come to light in the middle of something.
+        let whole: String = db.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
+        if whole != "ok" {
+            return Err(StoreFault::Damaged(whole));
+        }
         Ok(Self { file: Some((path, number)), ..Self::prepare(db)? })
     }
 
@@ -146,6 +177,11 @@ impl Store {
             drop(std::fs::remove_file(format!("{}{companion}", path.display())));
         }
         Ok(std::fs::rename(fresh, path)?)
+    }
+
+    /// The name of the file that was put aside for this one, as long as nobody was told.
+    pub fn put_aside(&self) -> Result<Option<String>, StoreFault> {
+        self.look().meta(PUT_ASIDE)
     }
 
     /// Takes no change, as a disk without room, or takes them again.
@@ -289,6 +325,21 @@ impl Look<'_> {
         let whole = self.meta(&ban_of(chat))?.and_then(|ms| ms.parse().ok());
         Ok(u64::try_from(until - now).unwrap_or(0).min(whole.unwrap_or(u64::MAX)))
     }
+}
+
+/// Where it is kept which file was put aside.
+pub(crate) const PUT_ASIDE: &str = "put-aside";
+
+/// Gives a damaged file another name, beside the old one, with its companions. Returns the name.
+fn put_aside(path: &Path) -> Result<String, StoreFault> {
+    let name = format!("{DAMAGED}{}", jiff::Timestamp::now().strftime("%Y%m%dT%H%M%S"));
+    for companion in ["-wal", "-shm", ""] {
+        let from = PathBuf::from(format!("{}{companion}", path.display()));
+        if from.exists() {
+            std::fs::rename(from, path.with_file_name(format!("{name}{companion}")))?;
+        }
+    }
+    Ok(name)
 }
 
 /// Where the length of a chat's ban is kept.

@@ -42,6 +42,9 @@ pub const IS_NOT_STARTED: &str =
     "Your message is queued, but the session does not start. /resume tries again.";
 /// Everything is paused, and a message waits for that.
 pub const ALL_PAUSED: &str = "Everything is paused. /resumeall to continue.";
+/// Two homes share a token.
+pub const ANOTHER_READS: &str = "Another process reads this bot's messages as well, so that each gets a part of them. \
+    Stop it, or give each home a bot of its own.";
 /// A sticker, or the like.
 pub const NO_WORDS: &str =
     "This was not sent: an agent takes words, files, pictures and what is spoken.";
@@ -308,6 +311,14 @@ pub fn archive(session: &SessionView) -> Text {
 pub fn moved(number: i64) -> Text {
     let text = Text::plain("The network has given this group another number. Put ");
     text.code(&number.to_string()).and(" into `allowed_chats` in place of the old one.")
+}
+
+/// What the bot knew is lost to it.
+pub fn put_aside(file: &str) -> Text {
+    Text::plain("What this bot knew was damaged. It is kept as ")
+        .code(file)
+        .and(", and the bot begins anew. All sessions run on: /sessions lists them, and /switch NAME shows what one ")
+        .and("asks. What was just said here, or was about to be, may be missing.")
 }
 
 /// A session is in the trash.

@@ -78,6 +78,8 @@ pub const EVENTS: &str = "events.db";
 pub const CHAT_LOCK: &str = "chat.lock";
 /// Name of the file that says how the bot is.
 pub const CHAT_STATUS: &str = "chat.json";
+/// What the name of a file of a chat's bot begins with that was damaged and put aside, in the state folder.
+pub const CHAT_DAMAGED: &str = "chat.db.damaged-";
 /// Name of the daemon's own diary.
 pub const DIARY: &str = "daemon.log";
 

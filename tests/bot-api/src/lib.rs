@@ -83,8 +83,8 @@ pub(crate) struct State {
     pub(crate) seen: Vec<Seen>,
     pub(crate) faults: Vec<(String, Fault)>,
     pub(crate) rates: rate::Rates,
-    /// The connection that waits for updates, by a number of its own.
-    pub(crate) poller: Option<(u64, TcpStream)>,
+    /// How many have asked for updates: the last of them is answered.
+    pub(crate) poller: u64,
     pub(crate) number: i64,
     /// Messages that were taken away.
     pub(crate) deleted: Vec<Message>,

@@ -62,7 +62,7 @@ pub(crate) fn answer(shared: &Shared, request: &Request, stream: &TcpStream) -> 
             return Ok(Then::Close);
         }
         Some(Fault::HalfBody | Fault::NoAnswer) | None => {
-            carry_out(shared, method, (&fields, file), stream)
+            carry_out(shared, method, (&fields, file))
         }
     };
     let (status, body) = match answer {
@@ -133,10 +133,9 @@ fn carry_out(
     shared: &Shared,
     method: &str,
     (fields, file): (&Value, Option<(String, Vec<u8>)>),
-    stream: &TcpStream,
 ) -> Answer {
     if method == "getUpdates" {
-        return updates(shared, fields, stream);
+        return updates(shared, fields);
     }
     let mut state = shared.state();
     let (chat, now) = (fields.get("chat_id").and_then(Value::as_i64), state.now());
@@ -173,45 +172,30 @@ fn carry_out(
     }
 }
 
-/// Waits for updates. Those before the offset are forgotten; one process alone may ask.
-fn updates(shared: &Shared, fields: &Value, stream: &TcpStream) -> Answer {
+/// Waits for updates. Those before the offset are forgotten; of two processes that ask the later one is answered.
+fn updates(shared: &Shared, fields: &Value) -> Answer {
     let field = |name: &str| fields.get(name).and_then(Value::as_i64).unwrap_or(0);
     let mut state = shared.state();
     let now = state.now();
     let end = now + Duration::from_secs(field("timeout").unsigned_abs());
     state.polled_at = Some(now);
     shared.changed.notify_all();
-    if state.poller.as_ref().is_some_and(|(_, other)| lives(other)) {
-        let words = "Conflict: terminated by other getUpdates request";
-        return Answer::Refused((409, words));
-    }
-    let Ok(own) = stream.try_clone() else { return Answer::Refused((500, "no descriptor")) };
-    let number = state.poller.as_ref().map_or(0, |(number, _)| number + 1);
-    state.poller = Some((number, own));
+    // Whoever waits already is sent away.
+    state.poller += 1;
+    let number = state.poller;
     let offset = field("offset");
     state.updates.retain(|update| {
         update.get("update_id").and_then(Value::as_i64).is_some_and(|id| id >= offset)
     });
-    while state.updates.is_empty() && !state.away {
+    while state.updates.is_empty() && !state.away && state.poller == number {
         let Some(left) = end.checked_duration_since(state.now()) else { break };
         let waited = shared.changed.wait_timeout(state, left);
         state = waited.unwrap_or_else(PoisonError::into_inner).0;
     }
-    if state.poller.as_ref().is_some_and(|(of, _)| *of == number) {
-        state.poller = None;
+    if state.poller != number {
+        return Answer::Refused((409, "Conflict: terminated by other getUpdates request"));
     }
     Answer::Result(state.updates.iter().cloned().collect())
-}
-
-/// Whether a process is still at the other end of a connection.
-fn lives(stream: &TcpStream) -> bool {
-    stream.set_nonblocking(true).ok();
-    let peeked = stream.peek(&mut [0]);
-    stream.set_nonblocking(false).ok();
-    match peeked {
-        Ok(bytes) => bytes > 0,
-        Err(fault) => fault.kind() == io::ErrorKind::WouldBlock,
-    }
 }
 
 fn chat_and_text(fields: &Value) -> Result<(i64, String), Refused> {

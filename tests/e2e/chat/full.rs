@@ -1,4 +1,4 @@
-//! A disk without room: the bot waits for some, and goes on as if there had always been.
+//! A disk without room, and a file that is gone or damaged: the bot goes on.
 
 use crate::disk::full::Small;
 use crate::support::bot::BotHouse;
@@ -42,5 +42,41 @@ fn what_the_bot_knows_outlives_its_file() -> Outcome {
     let log = std::fs::read_to_string(bot.log())?;
     assert_eq!(log.matches("beginning anew").count(), 1, "{log}");
     bot.ask("/status", "blue \u{b7} rehearsal")?;
+    Ok(())
+}
+
+/// A power failure or a bad disk takes what the bot knew, and no session.
+#[test]
+fn a_damaged_file_is_kept_and_told_of_and_the_bot_runs() -> Outcome {
+    let mut bot = BotHouse::new()?;
+    bot.ask("/new blue", "Session blue created.")?;
+    bot.ask("say one.", "one.")?;
+    bot.kill();
+    let file = bot.house.home().join("chat.db");
+    std::fs::write(&file, "not a database".repeat(100))?;
+    // All of it is there as well, after a kill.
+    std::fs::remove_file(bot.house.home().join("chat.db-wal"))?;
+    bot.start()?;
+    bot.hear("What this bot knew was damaged. It is kept as chat.db.damaged-")?;
+    bot.ask("say two.", "No active session")?;
+    bot.ask("/switch blue", "Switched to blue")?;
+    bot.ask("say three.", "three.")?;
+    let log = std::fs::read_to_string(bot.log())?;
+    assert!(log.contains("chat.db is damaged; it is kept as chat.db.damaged-"), "{log}");
+    let kept = std::fs::read_dir(bot.house.home())?.flatten();
+    let kept = kept.filter(|entry| entry.file_name().to_string_lossy().starts_with("chat.db.dam"));
+    let kept: Vec<String> = kept.filter_map(|it| std::fs::read_to_string(it.path()).ok()).collect();
+    assert_eq!(kept, ["not a database".repeat(100)]);
+    let doctor = String::from_utf8(bot.house.glis().arg("doctor").output()?.stdout)?;
+    assert!(doctor.contains("the bot @glis_test_bot works"), "{doctor}");
+    assert!(
+        doctor.contains("what the bot knew was damaged and is kept as chat.db.dam"),
+        "{doctor}"
+    );
+    // It is told once.
+    bot.kill();
+    bot.start()?;
+    bot.ask("say four.", "four.")?;
+    assert_eq!(bot.count("was damaged"), 1);
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! A network that bans, breaks and falls silent; processes that are killed. What agents say arrives all the same.
 
 use crate::support::bot::{BotHouse, ME};
-use crate::support::house::Outcome;
+use crate::support::house::{Outcome, eventually};
 use glis_bot_api::{BotApi, Fault};
 use std::os::unix::fs::PermissionsExt as _;
 use std::time::Duration;
@@ -236,7 +236,7 @@ fn a_long_text_comes_with_a_file() -> Outcome {
 }
 
 #[test]
-fn a_second_poller_is_told_and_waited_for() -> Outcome {
+fn two_homes_on_one_token_are_told_of_each_other() -> Outcome {
     let bot = BotHouse::new()?;
     bot.ask("/sessions", "No sessions found.")?;
     // The same token in another house.
@@ -254,10 +254,12 @@ fn a_second_poller_is_told_and_waited_for() -> Outcome {
         let output = house.house.glis().arg("doctor").output()?;
         Ok(String::from_utf8(output.stdout)?)
     };
-    crate::support::house::eventually("doctor tells of the other", || {
+    eventually("doctor tells of the other", || {
         let told = |house| found(house).is_ok_and(|text| text.contains("another process reads"));
         told(&bot) || told(&other)
     })?;
+    // Whoever waits for an answer that the other home has got is told why.
+    bot.hear("Another process reads this bot's messages as well")?;
     Ok(())
 }
 
@@ -275,7 +277,9 @@ fn doctor_tells_whether_the_bot_works_and_why_not() -> Outcome {
     bot.api.fail("getMe", Fault::Status(401, "Unauthorized"));
     let refused = bot.house.glis().arg("chat").output()?;
     assert!(!refused.status.success());
-    assert!(doctor(&bot)?.contains("when it last did: the token is not valid"));
+    let told = doctor(&bot)?;
+    assert!(told.contains("when it last did: the token is not valid"), "{told}");
+    assert!(told.contains("put it into `token_file`"), "{told}");
     std::fs::set_permissions(&token, std::fs::Permissions::from_mode(0o640))?;
     assert!(doctor(&bot)?.contains("and cannot: the token's file"));
     std::fs::remove_file(&token)?;
@@ -286,6 +290,29 @@ fn doctor_tells_whether_the_bot_works_and_why_not() -> Outcome {
     bot.ask("/help", "/sessions")?;
     let told = doctor(&bot)?;
     assert!(told.contains("the bot @glis_test_bot works"), "{told}");
+    // One that is revoked while the bot runs.
+    bot.api.fail("getUpdates", Fault::Status(401, "Unauthorized"));
+    bot.say("/help");
+    eventually("the doctor tells", || {
+        doctor(&bot).is_ok_and(|told| {
+            let bad = "the bot does not work: the token is not valid";
+            told.contains(bad) && told.contains("put it into `token_file`")
+        })
+    })?;
+    Ok(())
+}
+
+/// A repository that is not there is told of before somebody wants a session in it.
+#[test]
+fn a_repository_that_is_not_there_is_told_of() -> Outcome {
+    let mut bot = BotHouse::with_repo("/no/such/folder")?;
+    bot.start()?;
+    bot.ask("/help", "/sessions")?;
+    let log = std::fs::read_to_string(bot.log())?;
+    assert!(log.contains("there is no folder /no/such/folder"), "{log}");
+    let doctor = bot.house.glis().arg("doctor").output()?;
+    let told = String::from_utf8(doctor.stdout)?;
+    assert!(told.contains("`repo` of [chat.telegram] is no folder: /no/such/folder"), "{told}");
     Ok(())
 }
 

@@ -39,6 +39,15 @@ impl BotHouse {
         Self::set_up("")
     }
 
+    /// A house whose bot has its sessions in this folder. It does not run yet.
+    pub(crate) fn with_repo(folder: &str) -> Outcome<Self> {
+        let bot = Self::still()?;
+        let (home, here) = (bot.house.home(), bot.house.repo());
+        let config = std::fs::read_to_string(home.join("config.toml"))?;
+        bot.house.configure(&config.replace(&*here.to_string_lossy(), folder))?;
+        Ok(bot)
+    }
+
     fn set_up(more: &str) -> Outcome<Self> {
         Self::over(House::new()?, "rehearsal", more)
     }

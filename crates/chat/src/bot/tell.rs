@@ -7,7 +7,7 @@ use super::turn::{End, clear, place_of, tell_words};
 use crate::button::resume_key;
 use crate::outbox::{Lane, What as Sent};
 use crate::policy::Place;
-use crate::store::{Change, Follow, Position, StoreFault};
+use crate::store::{Change, Follow, PUT_ASIDE, Position, StoreFault};
 use crate::text::{Text, clean};
 use crate::words::{self, Answer};
 use glis_client::{Fault, News};
@@ -73,8 +73,24 @@ impl Bot {
             change.begin_as(self.me.number)?;
             // What was written while a group moved, by threads that did not know of it.
             let moves = change.look().moves()?;
-            moves.into_iter().try_for_each(|(from, to)| change.move_chat(from, to))
+            moves.into_iter().try_for_each(|(from, to)| change.move_chat(from, to))?;
+            let Some(aside) = change.look().meta(PUT_ASIDE)? else { return Ok(()) };
+            self.tell_all(change, &words::put_aside(&aside))?;
+            change.forget_meta(PUT_ASIDE)
         })
+    }
+
+    /// Tells something about the bot itself wherever it is let in.
+    fn tell_all(&self, change: &Change<'_>, text: &Text) -> Result<(), StoreFault> {
+        self.policy().chats().try_for_each(|chat| {
+            let place = Place { chat, thread: None };
+            Say::text(place, Lane::Reply, text.clone()).put(change, chat, self.now())
+        })
+    }
+
+    /// Another process reads what is said to this bot.
+    pub fn tell_of_another(&self) -> Result<(), StoreFault> {
+        self.change(|change| self.tell_all(change, &Text::plain(words::ANOTHER_READS)))
     }
 
     /// Forgets the chats that are not let in any more: nothing of what was for them comes when they are again.

@@ -169,3 +169,31 @@ fn a_file_of_the_first_form_is_taken_over() {
     assert_eq!(store.look().card("c").unwrap().map(|card| card.user), Some(8));
     assert_eq!(store.look().waiting(0).unwrap(), []);
 }
+
+/// A file that is broken is not lost, and keeps nobody from their sessions.
+#[test]
+fn a_damaged_file_is_put_aside() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join(FILE);
+    let mut store = Store::open(dir.path()).unwrap();
+    assert_eq!(store.put_aside().unwrap(), None);
+    for id in 0..200 {
+        store.change(|change| change.record(&update(id), 0)).unwrap();
+    }
+    drop(store);
+    let mut whole = std::fs::read(&path).unwrap();
+    assert!(whole.len() > 3 * 4096);
+    // The middle of it, which is not read to open it.
+    let middle = whole.len() / 2;
+    whole[middle..middle + 4096].fill(0x55);
+    for damaged in [b"not a database at all, and longer than a header of one".repeat(3), whole] {
+        std::fs::write(&path, &damaged).unwrap();
+        let store = Store::open(dir.path()).unwrap();
+        let aside = store.put_aside().unwrap().unwrap();
+        assert_eq!(std::fs::read(dir.path().join(&aside)).unwrap(), damaged);
+        assert_eq!(store.look().undone().unwrap(), []);
+        drop(store);
+        assert_eq!(Store::open(dir.path()).unwrap().put_aside().unwrap(), Some(aside.clone()));
+        std::fs::remove_file(dir.path().join(aside)).unwrap();
+    }
+}
