@@ -36,7 +36,7 @@ use crate::text::Text;
 use crate::thread::note;
 use crate::told::Told;
 use crate::voice::Voice;
-use crate::words;
+use crate::words::{self, About};
 use glis_client::Fault;
 use glis_core::Status;
 use glis_wire::client::{Request, Response};
@@ -47,9 +47,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use watch::Watch;
-
-/// So much of a user's name is shown.
-const NAME_CHARS: usize = 40;
 
 /// What a bot is made of.
 pub struct Setup {
@@ -318,7 +315,7 @@ impl Bot {
                     change.count_stranger()?;
                     continue;
                 };
-                if let Some((user, name)) = called(update) {
+                if let Some((user, name)) = meant::called(update) {
                     change.note_name(user, &name)?;
                 }
                 let late = match (&admitted, late) {
@@ -407,23 +404,6 @@ impl Bot {
         }
     }
 
-    /// Whether something is said to the bot: all that is said in a private chat and in the topic of a session, and
-    /// elsewhere in a group what is a command, answers the bot or names it. The rest people say to each other.
-    fn is_addressed(&self, said: &Said) -> Result<bool, StoreFault> {
-        let Place { chat, thread } = said.place;
-        let name = &self.me.name;
-        // The number of a group is below zero.
-        if chat > 0
-            || said.reply_to_user == Some(self.me.number)
-            || command::read(&said.text, name) != Typed::Words
-            || command::named(&said.text, name).is_some()
-        {
-            return Ok(true);
-        }
-        let Some(thread) = thread else { return Ok(false) };
-        Ok(self.store().look().of_topic(chat, thread)?.is_some())
-    }
-
     /// Who a call for an update is from. Another bot's updates have the same numbers.
     fn caller(&self, user: i64, update: i64) -> Caller {
         Caller { user, key: format!("telegram-{}-{update}", self.me.number) }
@@ -458,8 +438,11 @@ impl Bot {
 
     /// The answer to an update that came to nothing.
     fn complain(&self, asked: &Asked, fault: Fault) -> Result<(), StoreFault> {
-        let Told { message, hint } = (self.explain)(fault);
-        self.reply(asked, words::fault(&message, hint.as_deref()))
+        self.tell_fault(asked, &(self.explain)(fault), About::Session)
+    }
+
+    fn tell_fault(&self, asked: &Asked, told: &Told, about: About) -> Result<(), StoreFault> {
+        self.reply(asked, words::fault(&told.message, told.hint.as_deref(), about))
     }
 
     fn show(&self, caller: &Caller, session: &str) -> Result<SessionView, Fault> {
@@ -479,14 +462,6 @@ impl Bot {
         };
         Ok(*session)
     }
-}
-
-/// The user whom an update is from, and what they are called.
-fn called(update: &Value) -> Option<(i64, String)> {
-    let from =
-        update.pointer("/message/from").or_else(|| update.pointer("/callback_query/from"))?;
-    let name = from.get("first_name")?.as_str()?;
-    Some((from.get("id")?.as_i64()?, words::short(name, NAME_CHARS)))
 }
 
 /// Whether a session gets a topic of its own.

@@ -12,6 +12,7 @@ pub use card::{
     Answer, BELOW_CARD_MAX, SHOWN_AGAIN, Shown, answer_in_words, card, fate_of, settled,
 };
 pub use file::{COMMAND_WITH_FILE, FILE_IS_NO_ANSWER, heard, only_a, too_large, what_was_said};
+pub use here::About;
 pub use plan::{
     can_resume, is_stuck, plan_now, plan_paused, plan_runs, plan_title, plan_written, rests,
     run_line, stuck,
@@ -40,6 +41,9 @@ pub const IS_INTERRUPTED: &str = "The session was interrupted. /resume to contin
 /// A message waits for a session that does not start.
 pub const IS_NOT_STARTED: &str =
     "Your message is queued, but the session does not start. /resume tries again.";
+/// A message waits for a session that a person has paused, while everything is.
+pub const IS_PAUSED_TOO: &str =
+    "Session is paused, and so is everything. /resumeall first, then /resume to continue.";
 /// Everything is paused, and a message waits for that.
 pub const ALL_PAUSED: &str = "Everything is paused. /resumeall to continue.";
 /// Two homes share a token.
@@ -358,9 +362,10 @@ pub fn short(text: &str, most: usize) -> String {
 }
 
 /// Something went wrong: what, and what to do.
-pub fn fault(message: &str, hint: Option<&str>) -> Text {
-    let hint = hint.map_or_else(String::new, |hint| format!("\n{}", in_chat(&clean(hint))));
-    Text::plain(format!("{}{hint}", in_chat(&clean(message))))
+pub fn fault(message: &str, hint: Option<&str>, about: About) -> Text {
+    let said = |text: &str| in_chat(&clean(text), about);
+    let hint = hint.map_or_else(String::new, |hint| format!("\n{}", said(hint)));
+    Text::plain(format!("{}{hint}", said(message)))
 }
 
 #[cfg(test)]

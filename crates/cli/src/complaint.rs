@@ -417,7 +417,7 @@ fn bad_name(name: &str, why: BadName) -> Complaint {
         BadName::ReservedForm => "git reserves `..`, `.lock` and a dot at the end",
     };
     Complaint::new(Kind::Usage, format!("`{shown}` cannot be a session's name: {rule}"))
-        .hint("for example: glis new fix-login")
+        .hint("for example: `glis new fix-login`")
 }
 
 fn wrong_status(session: &str, status: glis_core::Status, verb: &Verb) -> Complaint {

@@ -176,6 +176,8 @@ fn a_phone_is_answered_in_its_own_words() -> Outcome {
     bot.ask("/Pause Force", "Session paused. /resume to continue.")?;
     let unknown = bot.ask("/switch nobody", "no session")?;
     assert!(unknown.text.contains("/sessions") && !unknown.text.contains("glis"), "{unknown:?}");
+    let unfit = bot.ask("/new ../x", "for example: /new fix-login")?;
+    assert!(!unfit.text.contains("glis"), "{unfit:?}");
     bot.ask("/tmp is full", "Unknown command, nothing was sent. /help lists all.")?;
     bot.api.update(json!({"message": {
         "message_id": 1, "date": 1, "sticker": {"file_id": "s"},

@@ -1,14 +1,43 @@
-//! Which session is meant by what a person says.
+//! Who says something, and which session is meant by it.
 
 use super::{Asked, Bot, Topic, read};
-use crate::policy::{Admitted, Place};
+use crate::command::{self, Typed};
+use crate::policy::{Admitted, Place, Said};
 use crate::store::StoreFault;
 use crate::words;
 use glis_client::Fault;
 use glis_wire::view::SessionView;
 use serde_json::Value;
 
+/// So much of a user's name is shown.
+const NAME_CHARS: usize = 40;
+
+/// The user whom an update is from, and what they are called.
+pub(super) fn called(update: &Value) -> Option<(i64, String)> {
+    let from =
+        update.pointer("/message/from").or_else(|| update.pointer("/callback_query/from"))?;
+    let name = from.get("first_name")?.as_str()?;
+    Some((from.get("id")?.as_i64()?, words::short(name, NAME_CHARS)))
+}
+
 impl Bot {
+    /// Whether something is said to the bot: all that is said in a private chat and in the topic of a session, and
+    /// elsewhere in a group what is a command, answers the bot or names it. The rest people say to each other.
+    pub(super) fn is_addressed(&self, said: &Said) -> Result<bool, StoreFault> {
+        let Place { chat, thread } = said.place;
+        let name = &self.me.name;
+        // The number of a group is below zero.
+        if chat > 0
+            || said.reply_to_user == Some(self.me.number)
+            || command::read(&said.text, name) != Typed::Words
+            || command::named(&said.text, name).is_some()
+        {
+            return Ok(true);
+        }
+        let Some(thread) = thread else { return Ok(false) };
+        Ok(self.store().look().of_topic(chat, thread)?.is_some())
+    }
+
     /// What was said is for the session that is meant now, whichever is when it is carried out.
     pub fn settle_meaning(&self, id: i64) -> Result<(), StoreFault> {
         let update = self.store().look().update(id)?;

@@ -10,7 +10,7 @@ use crate::outbox::Lane;
 use crate::store::{Change, Mark, PlanFollow, StoreFault};
 use crate::text::Text;
 use crate::told::Told;
-use crate::words;
+use crate::words::{self, About};
 use glis_client::Fault;
 use glis_core::pause::PauseMode;
 use glis_wire::client::{Request, Response};
@@ -52,9 +52,9 @@ impl Bot {
                     let say = Say::card(asked.place, Lane::Reply, as_written(&written), keys);
                     self.answer(asked, &[say], |_| Ok(()))
                 }
-                Err(told) => self.tell_fault(asked, &told),
+                Err(told) => self.tell_fault(asked, &told, About::Plan),
             },
-            Err(fault) => self.complain(asked, fault),
+            Err(fault) => self.complain_of_plan(asked, fault),
         }
     }
 
@@ -64,7 +64,7 @@ impl Bot {
         let say = Say::card(asked.place, Lane::Final, text, keys_of(place, plan));
         let at_work = match self.at_work(asked, plan)? {
             Ok(at_work) => at_work,
-            Err(fault) => return self.complain(asked, fault),
+            Err(fault) => return self.complain_of_plan(asked, fault),
         };
         self.answer(asked, &[say], |change| {
             hear_of(change, &plan_follow(asked, place, plan), &at_work)
@@ -81,12 +81,12 @@ impl Bot {
     pub(super) fn execute_plan(&self, asked: &Asked, place: &str) -> Result<(), StoreFault> {
         let work = PlanWork::Execute { pace: None };
         if let Err(told) = self.work_on_plan(asked, place, &work) {
-            return self.tell_fault(asked, &told);
+            return self.tell_fault(asked, &told, About::Plan);
         }
         match self.look_at_plan(place) {
             Ok(Some(plan)) => self.show_executed(asked, place, &plan),
-            Ok(None) => self.complain(asked, Fault::unfit()),
-            Err(fault) => self.complain(asked, fault),
+            Ok(None) => self.complain_of_plan(asked, Fault::unfit()),
+            Err(fault) => self.complain_of_plan(asked, fault),
         }
     }
 
@@ -100,13 +100,13 @@ impl Bot {
         let plan = match self.meet_plan(asked, place)? {
             Ok(Some(plan)) => plan,
             Ok(None) => return self.reply(asked, "The plan was not executed yet."),
-            Err(fault) => return self.complain(asked, fault),
+            Err(fault) => return self.complain_of_plan(asked, fault),
         };
         let request = PlanRequest::Pause { plan: plan.id, mode };
         match self.carry(asked, &Request::Plan(request))? {
             Ok(Response::Plan(plan)) => self.reply(asked, words::plan_paused(&plan)),
-            Ok(_) => self.complain(asked, Fault::unfit()),
-            Err(fault) => self.complain(asked, fault),
+            Ok(_) => self.complain_of_plan(asked, Fault::unfit()),
+            Err(fault) => self.complain_of_plan(asked, fault),
         }
     }
 
@@ -122,8 +122,8 @@ impl Bot {
             let request = PlanRequest::Resume { place, task, prompt: None };
             match self.carry(asked, &Request::Plan(request))? {
                 Ok(Response::Runs(_)) => self.reply(asked, told),
-                Ok(_) => self.complain(asked, Fault::unfit()),
-                Err(fault) => self.complain(asked, fault),
+                Ok(_) => self.complain_of_plan(asked, Fault::unfit()),
+                Err(fault) => self.complain_of_plan(asked, fault),
             }
         })
     }
@@ -138,7 +138,7 @@ impl Bot {
             let work = PlanWork::Restart { task: task.to_owned() };
             match self.work_on_plan(asked, place, &work) {
                 Ok(_) => self.reply(asked, format!("{task} begins anew.")),
-                Err(told) => self.tell_fault(asked, &told),
+                Err(told) => self.tell_fault(asked, &told, About::Plan),
             }
         })
     }
@@ -152,7 +152,7 @@ impl Bot {
     ) -> Result<(), StoreFault> {
         match self.meet_plan(asked, place)? {
             Ok(_) => act(),
-            Err(fault) => self.complain(asked, fault),
+            Err(fault) => self.complain_of_plan(asked, fault),
         }
     }
 
@@ -224,8 +224,9 @@ impl Bot {
         }
     }
 
-    fn tell_fault(&self, asked: &Asked, told: &Told) -> Result<(), StoreFault> {
-        self.reply(asked, words::fault(&told.message, told.hint.as_deref()))
+    /// The answer to something about a plan that came to nothing.
+    fn complain_of_plan(&self, asked: &Asked, fault: Fault) -> Result<(), StoreFault> {
+        self.tell_fault(asked, &(self.explain)(fault), About::Plan)
     }
 }
 
