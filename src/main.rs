@@ -172,6 +172,7 @@ fn chat() -> ExitCode {
         glis_cli::connector(Face::Chat, Scope::Manage).map_err(told).and_then(|connector| {
             glis_chat::run(glis_chat::Start {
                 give_back_memory: glis_hold::give_back_memory,
+                await_end: || Some(glis_cli::tty::Ending::catch().ok()?.wait()),
                 connector,
                 explain,
                 work_on_plan: |client, folder, work| {

@@ -21,13 +21,15 @@ use glis_client::{Connector, Fault, Subscription};
 use glis_config::TelegramConfig;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, mpsc};
 use std::time::Duration;
 
 /// Between two looks at agents that speak.
 const LOOK_PACE: Duration = Duration::from_millis(750);
 /// After so long with nothing to send, memory is given back.
 const SILENCE: Duration = Duration::from_secs(3);
+/// So long a request that is under way may take when the process is to end: a person waits for it.
+const LAST_REQUEST: Duration = Duration::from_secs(5);
 /// Before the daemon is tried again.
 const HOUSE_PAUSE: Duration = Duration::from_secs(1);
 
@@ -41,12 +43,17 @@ pub struct Start {
     pub work_on_plan: WorkOnPlan,
     /// Gives back what this process has and does not need while it sleeps.
     pub give_back_memory: fn(),
+    /// Waits for a signal that wants the process to end; its number, and none if it cannot be waited for.
+    pub await_end: fn() -> Option<u8>,
 }
 
 /// Runs the bot until the process is ended, which may be at any moment. It returns if it cannot begin, or is to begin
 /// anew; then nothing more is sent.
 pub fn run(start: Start) -> Result<Ended, Told> {
-    let Start { mut connector, explain, work_on_plan, give_back_memory } = start;
+    let Start { mut connector, explain, work_on_plan, give_back_memory, await_end } = start;
+    let begun = Arc::new(OnceLock::new());
+    let own = Arc::clone(&begun);
+    spawn("signals", move || end_by_signal(await_end, &own))?;
     let credentials = std::env::var_os("CREDENTIALS_DIRECTORY").map(PathBuf::from);
     let settings = Arc::new(Settings::open(connector.home.config_file(), credentials)?);
     let (config, token) = settings.begun().clone();
@@ -94,6 +101,7 @@ pub fn run(start: Start) -> Result<Ended, Told> {
     });
     let bot = Arc::new(bot.map_err(|fault| Told::new(&fault.to_string(), "is the disk full?"))?);
     bot.begin().map_err(|fault| Told::new(&fault.to_string(), "is the disk full?"))?;
+    drop(begun.set(Arc::clone(&bot)));
     let commands: Vec<(&str, &str)> =
         COMMANDS.iter().map(|(verb, _, about)| (*verb, *about)).collect();
     if let Err(fault) = channel.announce(&commands) {
@@ -121,6 +129,34 @@ fn repositories(config: &TelegramConfig) -> (Option<String>, BTreeMap<String, St
         note(&format!("there is no folder {missing}: nothing can be made there until there is"));
     }
     (repo, repos)
+}
+
+/// Ends the process in order when a signal asks for that. What is being sent is sent, so that it is not sent again;
+/// everything else is written down.
+#[expect(clippy::exit, reason = "the other threads wait for a network that takes its time")]
+fn end_by_signal(await_end: fn() -> Option<u8>, begun: &OnceLock<Arc<Bot>>) {
+    // Without it we end as any program does, which loses nothing either.
+    let Some(signal) = await_end() else { return };
+    let name = match signal {
+        1 => "SIGHUP",
+        2 => "SIGINT",
+        3 => "SIGQUIT",
+        _ => "SIGTERM",
+    };
+    note(&format!("Received exit signal {name}"));
+    if let Some(bot) = begun.get().cloned() {
+        let (silent, is_silent) = mpsc::channel();
+        let fall_silent = move || {
+            bot.fall_silent(true);
+            let _ = silent.send(());
+        };
+        drop(spawn("silence", fall_silent));
+        if is_silent.recv_timeout(LAST_REQUEST).is_err() {
+            note("the network has not answered; what was being sent may come twice");
+        }
+    }
+    note("ended; what waits to be sent is kept for the next start, and the agents run on");
+    std::process::exit(0)
 }
 
 /// Who the bot is. Without network it is waited for, as long as it is the one that is to be asked; a wrong token is told

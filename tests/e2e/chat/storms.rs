@@ -3,6 +3,7 @@
 use crate::support::bot::{BotHouse, ME};
 use crate::support::house::{Outcome, eventually};
 use glis_bot_api::{BotApi, Fault};
+use rustix::process::Signal;
 use std::os::unix::fs::PermissionsExt as _;
 use std::time::Duration;
 
@@ -260,6 +261,27 @@ fn two_homes_on_one_token_are_told_of_each_other() -> Outcome {
     })?;
     // Whoever waits for an answer that the other home has got is told why.
     bot.hear("Another process reads this bot's messages as well")?;
+    Ok(())
+}
+
+/// Whoever ends the bot hears what it does, and the next one goes on.
+#[test]
+fn a_bot_that_is_ended_says_so_and_ends_in_order() -> Outcome {
+    let mut bot = BotHouse::new()?;
+    bot.ask("/new blue", "Session blue created.")?;
+    for (number, (signal, name)) in
+        [(Signal::TERM, "SIGTERM"), (Signal::INT, "SIGINT")].into_iter().enumerate()
+    {
+        bot.ask(&format!("say {number}."), &format!("{number}."))?;
+        assert_eq!(bot.end_by(signal)?, Some(0), "{name}");
+        let log = std::fs::read_to_string(bot.log())?;
+        let ends = format!("chat: Received exit signal {name}\nchat: ended; ");
+        assert!(log.contains(&ends), "{log}");
+        bot.say(&format!("say after {name}."));
+        bot.start()?;
+        bot.hear(&format!("after {name}."))?;
+        assert_eq!(bot.count(&format!("{number}.")), 1, "nothing comes twice");
+    }
     Ok(())
 }
 

@@ -1,7 +1,9 @@
 //! A house with a bot, and the network that it talks on.
 
+use crate::support::held::signal;
 use crate::support::house::{Background, House, Outcome};
 use glis_bot_api::{BotApi, Message, TOKEN};
+use rustix::process::Signal;
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::Stdio;
 
@@ -108,6 +110,13 @@ impl BotHouse {
     pub(crate) fn kill(&mut self) {
         // It is killed and waited for when it is dropped.
         self.running = None;
+    }
+
+    /// Ends the bot by a signal, and waits for its exit status.
+    pub(crate) fn end_by(&mut self, with: Signal) -> Outcome<Option<i32>> {
+        let mut running = self.running.take().ok_or("the bot does not run")?;
+        signal(i32::try_from(running.0.id())?, with)?;
+        Ok(running.0.wait()?.code())
     }
 
     pub(crate) fn pid(&self) -> Outcome<u32> {
