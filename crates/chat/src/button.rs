@@ -42,6 +42,8 @@ pub enum Act {
         /// The session's id.
         session: String,
     },
+    /// Resumes everything that was paused as one.
+    ResumeAll,
     /// Begins this session anew.
     Restart {
         /// The session's id.
@@ -96,6 +98,11 @@ pub enum Act {
 /// The one button that resumes a session.
 pub fn resume_key(session: &str) -> Vec<Vec<(String, Act)>> {
     vec![vec![("Resume".to_owned(), Act::Resume { session: session.to_owned() })]]
+}
+
+/// The one button that resumes everything.
+pub fn resume_all_key() -> Vec<Vec<(String, Act)>> {
+    vec![vec![("Resume all".to_owned(), Act::ResumeAll)]]
 }
 
 /// A button as it is kept.

@@ -54,6 +54,35 @@ fn a_message_that_waits_says_what_for() -> Outcome {
     Ok(())
 }
 
+/// While everything is paused no session is resumed alone: what helps is told, and is a button.
+#[test]
+fn a_message_to_what_was_paused_with_everything_says_what_resumes_it() -> Outcome {
+    let bot = BotHouse::new()?;
+    bot.ask("/new red", "Session red created.")?;
+    bot.ask("say one.", "one.")?;
+    bot.ask("/pause", "Session paused.")?;
+    bot.ask("/new blue", "Session blue created.")?;
+    bot.ask("say two.", "two.")?;
+    bot.ask("/pauseall", "Everything is paused. /resumeall to continue.")?;
+    assert_eq!(bot.house.show("blue")?["status"], "paused");
+    let told = bot.ask("say three.", "Everything is paused. /resumeall to continue.")?;
+    let labels: Vec<&str> = told.buttons.iter().map(|(label, _)| label.as_str()).collect();
+    assert_eq!(labels, ["Resume all"]);
+    // One that was paused before stays so.
+    bot.ask("/switch red", "Switched to red")?;
+    let told = bot.ask("say four.", "/resumeall first, then /resume to continue.")?;
+    bot.api.press_data(
+        crate::support::bot::ME,
+        crate::support::bot::ME,
+        told.id,
+        &told.buttons[0].1,
+    );
+    bot.hear("three.")?;
+    bot.ask("/resume", "Session resumed.")?;
+    bot.hear("four.")?;
+    Ok(())
+}
+
 /// A question that is answered while the bot is away: its card tells how.
 #[test]
 fn what_was_answered_meanwhile_is_told_as_it_was() -> Outcome {

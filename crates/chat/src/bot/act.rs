@@ -1,10 +1,10 @@
 //! What is typed, carried out.
 
-use super::asks::show_again;
+use super::asks::{bot_itself, show_again};
 use super::say::{Say, What};
 use super::turn::mark_of;
 use super::{Asked, Bot, Topic};
-use crate::button::{Act, resume_key};
+use crate::button::{Act, resume_all_key, resume_key};
 use crate::command::{self, Command, Typed};
 use crate::outbox::{Lane, What as Sent};
 use crate::policy::{AttachedKind, Said};
@@ -14,10 +14,11 @@ use crate::words;
 use glis_client::Fault;
 use glis_client::labels::unstarted;
 use glis_core::pause::{PauseMode, PauseReason};
+use glis_core::session::Deferral;
 use glis_core::spec::IdleLimit;
 use glis_core::{Refusal, Status};
 use glis_wire::client::{Action, NewSession, PauseAll, Request, Response, Trouble};
-use glis_wire::view::SessionView;
+use glis_wire::view::{GateView, SessionView};
 use std::time::Duration;
 
 /// A card that the network shows is noted as soon as the network has answered; one that does not answer must
@@ -87,7 +88,7 @@ impl Bot {
         let request = Request::Act { session: session.id.clone(), action };
         match self.carry(asked, &request)? {
             Ok(Response::Queued { session, status, .. }) => {
-                self.answer(asked, &queued(asked, &session, status), |_| Ok(()))
+                self.answer(asked, &self.queued(asked, &session, status), |_| Ok(()))
             }
             // A file could not be copied.
             Err(Fault::Trouble { kind: Trouble::BadInput, message }) if with_files => {
@@ -352,7 +353,58 @@ impl Bot {
         self.answer(asked, &says, |_| Ok(()))
     }
 
-    fn gate(&self, asked: &Asked, request: &Request) -> Result<(), StoreFault> {
+    /// What is said about a message that is stored.
+    fn queued(&self, asked: &Asked, session: &SessionView, status: Status) -> Vec<Say> {
+        let card = |text: &str, keys| vec![Say::card(asked.place, Lane::Reply, text, keys)];
+        let stays = match status {
+            Status::Paused => Some(words::IS_PAUSED),
+            Status::Interrupted => Some(words::IS_INTERRUPTED),
+            Status::Created | Status::Suspended | Status::Failed
+                if unstarted(session).is_some() =>
+            {
+                Some(words::IS_NOT_STARTED)
+            }
+            Status::Created
+            | Status::Suspended
+            | Status::Failed
+            | Status::Idle
+            | Status::Busy
+            | Status::Waiting
+            | Status::Pausing
+            | Status::Resuming
+            | Status::Completed
+            | Status::Archived => None,
+        };
+        // No session is resumed while everything is paused.
+        match (stays, session.waits_to_start, self.shut_gate()) {
+            (Some(_), _, Some(gate))
+                if status == Status::Paused && !gate.stopped.contains(&session.name) =>
+            {
+                card(words::IS_PAUSED_TOO, resume_all_key())
+            }
+            (Some(_), _, Some(_)) | (None, Some(Deferral::Gate), _) => {
+                card(words::ALL_PAUSED, resume_all_key())
+            }
+            (Some(stays), _, None) => card(stays, resume_key(&session.id)),
+            (None, Some(Deferral::Limit), _) => {
+                words::waits(session).map(|line| card(line, Vec::new())).unwrap_or_default()
+            }
+            (None, None, _) if status == Status::Waiting => {
+                let line = words::waits_for_answer(&session.name);
+                vec![Say::text(asked.place, Lane::Reply, line)]
+            }
+            (None, None, _) => Vec::new(),
+        }
+    }
+
+    /// The gate, while everything is paused or is about to be.
+    fn shut_gate(&self) -> Option<GateView> {
+        let answer = self.desk.call(&bot_itself(), Request::DaemonStatus);
+        let Ok(Response::Daemon(daemon)) = answer else { return None };
+        Some(*daemon.gate).filter(|gate| gate.state != "running")
+    }
+
+    pub(super) fn gate(&self, asked: &Asked, request: &Request) -> Result<(), StoreFault> {
         match self.carry(asked, request)? {
             Ok(Response::Gate { gate, .. }) => self.reply(asked, words::gate(&gate)),
             Ok(_) => self.complain(asked, Fault::unfit()),
@@ -430,38 +482,4 @@ fn follow_of(asked: &Asked, session: &SessionView, told: Mark) -> Follow {
         name: session.name.clone(),
         told,
     }
-}
-
-/// What is said about a message that is stored.
-fn queued(asked: &Asked, session: &SessionView, status: Status) -> Vec<Say> {
-    let waits = words::waits(session);
-    let is_gated = session.pause_reason == Some(PauseReason::Global);
-    if is_gated && status == Status::Paused {
-        return vec![Say::text(asked.place, Lane::Reply, words::ALL_PAUSED)];
-    }
-    let stays = match status {
-        Status::Paused => Some(words::IS_PAUSED),
-        Status::Interrupted => Some(words::IS_INTERRUPTED),
-        Status::Created | Status::Suspended | Status::Failed if unstarted(session).is_some() => {
-            Some(words::IS_NOT_STARTED)
-        }
-        Status::Created
-        | Status::Suspended
-        | Status::Failed
-        | Status::Idle
-        | Status::Busy
-        | Status::Waiting
-        | Status::Pausing
-        | Status::Resuming
-        | Status::Completed
-        | Status::Archived => None,
-    };
-    if let Some(stays) = stays {
-        return vec![Say::card(asked.place, Lane::Reply, stays, resume_key(&session.id))];
-    }
-    if status == Status::Waiting {
-        let line = words::waits_for_answer(&session.name);
-        return vec![Say::text(asked.place, Lane::Reply, line)];
-    }
-    waits.into_iter().map(|line| Say::text(asked.place, Lane::Reply, line)).collect()
 }

@@ -84,6 +84,7 @@ impl Bot {
             }
             Act::Switch { session } => self.switch(asked, &session),
             Act::Resume { session } => self.resume(asked, &session),
+            Act::ResumeAll => self.gate(asked, &Request::ResumeAll { from_log: false }),
             Act::Restart { session } => {
                 let action = Action::Restart { with_context: false };
                 self.done(asked, &session, action, |_| {
