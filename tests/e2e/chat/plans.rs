@@ -1,9 +1,11 @@
 //! Plans from a phone: shown, executed, paused and taken up again, with the way on where a task stands still.
 
-use crate::support::bot::BotHouse;
+use crate::support::bot::{BotHouse, ME};
 use crate::support::bot_time::TimedBot;
 use crate::support::house::Outcome;
 use crate::support::planned::{BRANCH, LONG, Window, plan, record, task, until_at_work};
+use glis_bot_api::Message;
+use serde_json::json;
 
 #[test]
 fn a_plan_is_shown_executed_and_told_to_its_end() -> Outcome {
@@ -28,6 +30,31 @@ fn a_plan_is_shown_executed_and_told_to_its_end() -> Outcome {
     assert_eq!(end.buttons, []);
     assert_eq!(bot.count("dust: done"), 1, "each end is told once");
     assert_eq!(bot.count("All tasks are done"), 1);
+    Ok(())
+}
+
+/// What the plan says of a question is answered like the question's own card.
+#[test]
+fn a_reply_to_a_task_that_waits_answers_its_question() -> Outcome {
+    let bot = BotHouse::new()?;
+    plan(&bot.house, &[task("q", "question Which? ;; write q.txt a", &[], None)])?;
+    bot.ask("/plan execute", "Tidy up")?;
+    let told = bot.api.until(|all| {
+        let fits = |message: &&Message| {
+            message.text.contains("q: waiting: Which?") && message.text.ends_with("to answer.")
+        };
+        all.iter().find(fits).cloned()
+    });
+    let told = told.ok_or_else(|| format!("{:#?}", bot.api.messages()))?;
+    let reply = json!({"reply_to_message": {"message_id": told.id}});
+    bot.api.say_with(ME, ME, "the blue one", &reply);
+    bot.hear("All tasks are done")?;
+    let settled = bot.api.until(|all| {
+        let answered = |it: &&Message| it.text.contains("Answered: the blue one, by you");
+        (all.iter().filter(answered).count() == 2).then_some(())
+    });
+    assert!(settled.is_some(), "the plan's words and the card tell: {:#?}", bot.api.messages());
+    assert_eq!(bot.count("No active session"), 0);
     Ok(())
 }
 

@@ -7,7 +7,7 @@ use crate::desk::{Caller, user_of};
 use crate::outbox::{Lane, POST_UNITS_MAX, What as Sent};
 use crate::policy::{Place, Pressed};
 use crate::store::{Card, CardState, Change, Follow, StoreFault, answered_by};
-use crate::text::in_parts;
+use crate::text::{Text, in_parts};
 use crate::words::{self, Answer};
 use glis_client::Fault;
 use glis_core::{Face, Origin, Refusal};
@@ -159,20 +159,8 @@ fn add(
     let shown = words::card(&session.name, ask);
     // What became of it stands below the last part, in place of how to answer.
     let (before, last) = in_parts(&shown.text, POST_UNITS_MAX - words::BELOW_CARD_MAX);
-    let name = format!("{}/{}/{}/{chat}", session.id, session.generation, ask.request);
-    let card = Card {
-        name: name.clone(),
-        chat,
-        thread,
-        user,
-        session: session.id.clone(),
-        request: ask.request.clone(),
-        generation: session.generation,
-        shown: last.clone(),
-        message: None,
-        state: CardState::Open,
-        fate: None,
-    };
+    let place = Place { chat, thread };
+    let card = card_of((session, ask), (place, user), last.clone());
     if !change.add_card(&card)? {
         return Ok(());
     }
@@ -187,7 +175,6 @@ fn add(
         row.iter().map(|(label, answer)| (label.clone(), act(answer))).collect()
     };
     let keys = shown.answers.iter().map(row).collect();
-    let place = Place { chat, thread };
     if let Some(content) = shown.whole {
         let file = format!("{}-asks.txt", session.name);
         let what = What::File { name: file, content, caption: String::new() };
@@ -196,8 +183,47 @@ fn add(
     for text in before {
         Say::text(place, Lane::Approval, text).by(&session.id).put(change, user, now)?;
     }
-    let what = What::Card { text: last.and(shown.how), keys, card: Some(name) };
+    let what = What::Card { text: last.and(shown.how), keys, card: Some(card.name) };
     Say::new(place, Lane::Approval, what).by(&session.id).put(change, user, now)
+}
+
+/// The card of a question that this user may answer in a place, with what it shows.
+fn card_of(
+    (session, ask): (&SessionView, &WaitingFor),
+    (place, user): (Place, i64),
+    shown: Text,
+) -> Card {
+    let Place { chat, thread } = place;
+    Card {
+        name: format!("{}/{}/{}/{chat}", session.id, session.generation, ask.request),
+        chat,
+        thread,
+        user,
+        session: session.id.clone(),
+        request: ask.request.clone(),
+        generation: session.generation,
+        shown,
+        message: None,
+        state: CardState::Open,
+        fate: None,
+    }
+}
+
+/// A question is told in other words than those of its card, once: a reply to them answers it as well.
+pub(super) fn tell_question(
+    change: &Change<'_>,
+    (session, ask): (&SessionView, &WaitingFor),
+    (place, user): (Place, i64),
+    (text, now): (Text, i64),
+) -> Result<(), StoreFault> {
+    let card = card_of((session, ask), (place, user), text.clone());
+    let card = Card { name: format!("told/{}", card.name), ..card };
+    if !change.add_card(&card)? {
+        return Ok(());
+    }
+    let text = text.and(words::card(&session.name, ask).how);
+    let what = What::Card { text, keys: Vec::new(), card: Some(card.name) };
+    Say::new(place, Lane::Final, what).by(&session.id).put(change, user, now)
 }
 
 /// What a session asks is shown once more in this chat, for whom it is now: it may be far up, and another user's.

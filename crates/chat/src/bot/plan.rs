@@ -2,6 +2,7 @@
 
 use super::again::{CALLS_MAX, nth};
 use super::plan_keys::{execute_key, keys_of};
+use super::plan_news::{tell_run_asking, told_now};
 use super::say::Say;
 use super::{Asked, Bot};
 use crate::command::PlanVerb;
@@ -66,9 +67,15 @@ impl Bot {
             Ok(at_work) => at_work,
             Err(fault) => return self.complain_of_plan(asked, fault),
         };
-        self.answer(asked, &[say], |change| {
-            hear_of(change, &plan_follow(asked, place, plan), &at_work)
-        })?;
+        let follow = plan_follow(asked, place, plan);
+        self.answer(asked, &[say], |change| hear_of(change, &follow, &at_work))?;
+        if let Ok(asking) = self.asking(plan) {
+            let now = self.now();
+            self.change(|change| {
+                words::plan_runs(plan)
+                    .try_for_each(|run| tell_run_asking(change, &follow, (plan, run, &asking), now))
+            })?;
+        }
         // What is asked already has no event to come.
         for (session, ..) in &at_work {
             if let Ok(shown) = self.look_at(session) {
@@ -241,7 +248,7 @@ fn plan_follow(asked: &Asked, place: &str, plan: &PlanView) -> PlanFollow {
         thread: asked.place.thread,
         user: asked.user,
         place: place.to_owned(),
-        told: super::plan_news::told_now(plan),
+        told: told_now(plan),
     }
 }
 

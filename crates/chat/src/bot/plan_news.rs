@@ -2,6 +2,7 @@
 //! event that is read again tells nothing again.
 
 use super::Bot;
+use super::asks::tell_question;
 use super::plan_keys::keys_of;
 use super::say::Say;
 use super::tell::Untold;
@@ -10,7 +11,9 @@ use crate::policy::Place;
 use crate::store::{Change, Mark, PlanFollow, StoreFault};
 use crate::text::Text;
 use crate::words;
-use glis_wire::plan::PlanView;
+use glis_client::Fault;
+use glis_wire::plan::{PlanView, RunView};
+use glis_wire::view::{SessionView, WaitingFor};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -26,8 +29,7 @@ struct Heard {
 
 impl Heard {
     fn of(plan: &PlanView) -> Self {
-        let line =
-            |run: &glis_wire::plan::RunView| Some((run.run_id.clone(), words::run_line(run)?));
+        let line = |run: &RunView| Some((run.run_id.clone(), words::run_line(run)?));
         Self {
             runs: words::plan_runs(plan).filter_map(line).collect(),
             rest: words::rests(plan).filter(|_| plan.at_rest),
@@ -69,22 +71,39 @@ impl Bot {
             return Ok(());
         }
         self.meet(&follows, event)?;
-        let mut seen: BTreeMap<String, Option<PlanView>> = BTreeMap::new();
+        let mut seen: BTreeMap<String, Option<(PlanView, Vec<SessionView>)>> = BTreeMap::new();
         for follow in follows {
             if !seen.contains_key(&follow.plan) {
                 let plan = match self.look_at_plan(&follow.place) {
-                    Ok(plan) => plan,
-                    // A repository that is gone has no plan.
+                    Ok(Some(plan)) => {
+                        let asking = self.asking(&plan)?;
+                        Some((plan, asking))
+                    }
                     Err(fault) if fault.is_lost() => return Err(fault.into()),
-                    Err(_) => None,
+                    // A repository that is gone has no plan.
+                    Ok(None) | Err(_) => None,
                 };
                 seen.insert(follow.plan.clone(), plan);
             }
-            let Some(Some(plan)) = seen.get(&follow.plan) else { continue };
+            let Some(Some((plan, asking))) = seen.get(&follow.plan) else { continue };
             let now = self.now();
-            self.change(|change| tell_plan(change, &follow, plan, now))?;
+            self.change(|change| tell_plan(change, &follow, (plan, asking), now))?;
         }
         Ok(())
+    }
+
+    /// The sessions of a plan that ask something.
+    pub(super) fn asking(&self, plan: &PlanView) -> Result<Vec<SessionView>, Fault> {
+        let mut asking = Vec::new();
+        for run in words::plan_runs(plan).filter(|run| run.asks.is_some()) {
+            match run.session.as_deref().map(|session| self.look_at(session)) {
+                Some(Ok(session)) => asking.push(session),
+                // It was removed meanwhile.
+                Some(Err(Fault::Refused(_))) | None => {}
+                Some(Err(fault)) => return Err(fault),
+            }
+        }
+        Ok(asking)
     }
 
     /// A session that works on a task is heard of where its plan is: it may ask something.
@@ -107,7 +126,7 @@ impl Bot {
 fn tell_plan(
     change: &Change<'_>,
     follow: &PlanFollow,
-    plan: &PlanView,
+    (plan, asking): (&PlanView, &[SessionView]),
     now: i64,
 ) -> Result<(), StoreFault> {
     // Read again within the change: a command may have told it meanwhile.
@@ -117,10 +136,10 @@ fn tell_plan(
     if heard == told {
         return Ok(());
     }
-    let fresh: Vec<_> = words::plan_runs(plan)
+    let (asked, fresh): (Vec<_>, Vec<_>) = words::plan_runs(plan)
         .filter(|run| heard.runs.get(&run.run_id) != told.runs.get(&run.run_id))
         .filter_map(|run| Some((run, words::run_line(run)?)))
-        .collect();
+        .partition(|(run, _)| question_of(run, asking).is_some());
     let mut lines: Vec<String> = fresh.iter().map(|(_, line)| line.clone()).collect();
     let rest = heard.rest.as_ref().filter(|_| heard.rest != told.rest);
     lines.extend(rest.cloned());
@@ -133,9 +152,37 @@ fn tell_plan(
         // All of it in one lane: what comes in another order tells what is not so any more.
         Say::card(place, Lane::Final, text, keys).put(change, follow.user, now)?;
     }
+    for (run, _) in asked {
+        tell_run_asking(change, &follow, (plan, run, asking), now)?;
+    }
     if plan.done && plan.at_rest {
         return change.unfollow_plan(&follow.plan, follow.chat);
     }
     let told = serde_json::to_string(&heard)?;
     change.set_plan_told(&follow.plan, follow.chat, &told)
+}
+
+/// What the session of a run asks.
+fn question_of<'s>(
+    run: &RunView,
+    asking: &'s [SessionView],
+) -> Option<(&'s SessionView, &'s WaitingFor)> {
+    let session = asking.iter().find(|session| Some(&session.id) == run.session.as_ref())?;
+    let ask = session.asks.iter().find(|ask| Some(&ask.text) == run.asks.as_ref())?;
+    Some((session, ask))
+}
+
+/// Tells a chat of a task that waits for an answer; a reply to that is the answer.
+pub(super) fn tell_run_asking(
+    change: &Change<'_>,
+    follow: &PlanFollow,
+    (plan, run, asking): (&PlanView, &RunView, &[SessionView]),
+    now: i64,
+) -> Result<(), StoreFault> {
+    let (Some(question), Some(line)) = (question_of(run, asking), words::run_line(run)) else {
+        return Ok(());
+    };
+    let place = Place { chat: follow.chat, thread: follow.thread };
+    let text = Text::default().bold(&words::plan_title(plan)).and("\n").and(&line);
+    tell_question(change, question, (place, follow.user), (text, now))
 }
