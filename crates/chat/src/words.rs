@@ -27,7 +27,8 @@ use crate::text::{Text, clean};
 use glis_client::labels::state;
 use glis_core::Status;
 use glis_core::session::Deferral;
-use glis_wire::view::{Entry, FileDiffView, GateView, SessionView, Voice};
+use glis_wire::plain::in_sight;
+use glis_wire::view::{Entry, FileDiffView, GateView, SessionView, Voice, WaitingFor};
 use here::in_chat;
 
 /// There is no session to talk to.
@@ -41,14 +42,19 @@ pub const IS_INTERRUPTED: &str = "The session was interrupted. /resume to contin
 /// A message waits for a session that does not start.
 pub const IS_NOT_STARTED: &str =
     "Your message is queued, but the session does not start. /resume tries again.";
-/// A message waits for a session that a person has paused, while everything is.
-pub const IS_PAUSED_TOO: &str =
-    "Session is paused, and so is everything. /resumeall first, then /resume to continue.";
+/// A message waits for a session that does not go on by itself when everything does.
+pub const FIRST_RESUME_ALL: &str =
+    "Everything is paused. /resumeall first, then /resume to continue.";
+/// What became of a question whose session was paused.
+pub const PAUSED_UNANSWERED: &str = "Not answered: the session was paused";
 /// Everything is paused, and a message waits for that.
 pub const ALL_PAUSED: &str = "Everything is paused. /resumeall to continue.";
 /// Two homes share a token.
 pub const ANOTHER_READS: &str = "Another process reads this bot's messages as well, so that each gets a part of them. \
     Stop it, or give each home a bot of its own.";
+/// There is nothing that was paused with everything.
+pub const NOT_ALL_PAUSED: &str =
+    "Nothing was resumed: not everything is paused. /resume resumes the current session.";
 /// A sticker, or the like.
 pub const NO_WORDS: &str =
     "This was not sent: an agent takes words, files, pictures and what is spoken.";
@@ -158,10 +164,10 @@ pub fn switched(session: &SessionView) -> Text {
         .join(&open(session))
 }
 
-/// What a session asks already, where it does.
+/// What a session asks already, or asked when it was paused.
 fn open(session: &SessionView) -> Text {
     match session.asks.len() {
-        0 => Text::default(),
+        0 => Text::plain(was_asking(session)),
         1 => Text::plain("\nIt asks something:"),
         many => Text::plain(format!("\nIt asks {many} things:")),
     }
@@ -185,6 +191,7 @@ pub fn status(session: &SessionView) -> Text {
     if let Some(waits) = waits(session) {
         text = text.and(&format!("\n{waits}"));
     }
+    text = text.and(&was_asking(session));
     if let Some(until) = &session.limit_until {
         text = text.and(&format!("\nUsage limit until {}", clean(until)));
     }
@@ -212,6 +219,24 @@ pub fn waits(session: &SessionView) -> Option<&'static str> {
         Deferral::Gate => ALL_PAUSED,
         Deferral::Limit => "As many agents run as may; it starts by itself when one ends.",
     })
+}
+
+/// A session was paused.
+pub fn paused(session: &SessionView) -> String {
+    format!("Session paused. /resume to continue.{}", was_asking(session))
+}
+
+/// A session was resumed, or is to be as soon as it can.
+pub fn resumed(session: &SessionView) -> String {
+    format!("{}{}", waits(session).unwrap_or("Session resumed."), was_asking(session))
+}
+
+/// What a session asked when it was paused, a line for each: those questions went with its process.
+fn was_asking(session: &SessionView) -> String {
+    let line = |ask: &WaitingFor| {
+        format!("\nWhen it was paused it asked: {}", short(&in_sight(&ask.text), LOG_CHARS))
+    };
+    session.was_asking.iter().map(line).collect()
 }
 
 /// What everything is after it was asked to pause or to resume.

@@ -65,6 +65,25 @@ fn what_is_answered_elsewhere_is_taken_back() -> Outcome {
     Ok(())
 }
 
+/// A pause takes a question away, and nobody has answered it.
+#[test]
+fn what_was_asked_at_a_pause_is_told_while_it_lasts_and_behind_it() -> Outcome {
+    let bot = asking("approve push to main?")?;
+    let card = bot.hear("push to main?")?;
+    let told = "When it was paused it asked: push to main?";
+    bot.ask("/pause", told)?;
+    let settled = bot.hear("Not answered: the session was paused")?;
+    assert_eq!((settled.id, settled.buttons.len()), (card.id, 0));
+    bot.ask("/status", told)?;
+    bot.ask("/resume", &format!("Session resumed.\n{told}"))?;
+    bot.ask("/switch blue", told)?;
+    // Until the agent has words again.
+    bot.ask("say on.", "on.")?;
+    let status = bot.ask("/status", "blue \u{b7} rehearsal")?;
+    assert!(!status.text.contains(told), "{status:?}");
+    Ok(())
+}
+
 /// Approval, plain text, a restart of the bot, a click, a second click.
 #[test]
 fn a_pending_approval_outlives_the_bot() -> Outcome {

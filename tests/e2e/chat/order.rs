@@ -70,7 +70,8 @@ fn a_message_to_what_was_paused_with_everything_says_what_resumes_it() -> Outcom
     assert_eq!(labels, ["Resume all"]);
     // One that was paused before stays so.
     bot.ask("/switch red", "Switched to red")?;
-    let told = bot.ask("say four.", "/resumeall first, then /resume to continue.")?;
+    let told =
+        bot.ask("say four.", "Everything is paused. /resumeall first, then /resume to continue.")?;
     bot.api.press_data(
         crate::support::bot::ME,
         crate::support::bot::ME,
@@ -80,6 +81,7 @@ fn a_message_to_what_was_paused_with_everything_says_what_resumes_it() -> Outcom
     bot.hear("three.")?;
     bot.ask("/resume", "Session resumed.")?;
     bot.hear("four.")?;
+    bot.ask("/resumeall", "Nothing was resumed: not everything is paused.")?;
     Ok(())
 }
 

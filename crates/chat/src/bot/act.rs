@@ -18,7 +18,7 @@ use glis_core::session::Deferral;
 use glis_core::spec::IdleLimit;
 use glis_core::{Refusal, Status};
 use glis_wire::client::{Action, NewSession, PauseAll, Request, Response, Trouble};
-use glis_wire::view::{GateView, SessionView};
+use glis_wire::view::SessionView;
 use std::time::Duration;
 
 /// A card that the network shows is noted as soon as the network has answered; one that does not answer must
@@ -316,7 +316,7 @@ impl Bot {
         let action = Action::Pause { mode, on_timeout: None, clearing: None, for_secs: None };
         let request = Request::Act { session: session.to_owned(), action };
         match self.carry(asked, &request)? {
-            Ok(Response::Done { .. }) => self.reply(asked, "Session paused. /resume to continue."),
+            Ok(Response::Done { session, .. }) => self.reply(asked, words::paused(&session)),
             Ok(_) => self.complain(asked, Fault::unfit()),
             Err(fault @ Fault::Refused(Refusal::NotSafe { .. })) => {
                 let crate::told::Told { message, .. } = (self.explain)(fault);
@@ -334,7 +334,7 @@ impl Bot {
 
     pub(super) fn resume(&self, asked: &Asked, session: &str) -> Result<(), StoreFault> {
         self.done(asked, session, Action::Resume { prompt: None }, |session| {
-            words::waits(session).unwrap_or("Session resumed.").to_owned()
+            words::resumed(session)
         })
     }
 
@@ -375,37 +375,33 @@ impl Bot {
             | Status::Completed
             | Status::Archived => None,
         };
-        // No session is resumed while everything is paused.
-        match (stays, session.waits_to_start, self.shut_gate()) {
-            (Some(_), _, Some(gate))
-                if status == Status::Paused && !gate.stopped.contains(&session.name) =>
-            {
-                card(words::IS_PAUSED_TOO, resume_all_key())
-            }
-            (Some(_), _, Some(_)) | (None, Some(Deferral::Gate), _) => {
-                card(words::ALL_PAUSED, resume_all_key())
-            }
-            (Some(stays), _, None) => card(stays, resume_key(&session.id)),
-            (None, Some(Deferral::Limit), _) => {
+        match (stays, session.waits_to_start) {
+            (_, Some(Deferral::Gate)) => card(words::ALL_PAUSED, resume_all_key()),
+            // No session is resumed alone while everything is paused.
+            (Some(_), _) if self.is_all_paused() => card(words::FIRST_RESUME_ALL, resume_all_key()),
+            (Some(stays), _) => card(stays, resume_key(&session.id)),
+            (None, Some(Deferral::Limit)) => {
                 words::waits(session).map(|line| card(line, Vec::new())).unwrap_or_default()
             }
-            (None, None, _) if status == Status::Waiting => {
+            (None, None) if status == Status::Waiting => {
                 let line = words::waits_for_answer(&session.name);
                 vec![Say::text(asked.place, Lane::Reply, line)]
             }
-            (None, None, _) => Vec::new(),
+            (None, None) => Vec::new(),
         }
     }
 
-    /// The gate, while everything is paused or is about to be.
-    fn shut_gate(&self) -> Option<GateView> {
+    /// Whether everything is paused, or is about to be.
+    fn is_all_paused(&self) -> bool {
         let answer = self.desk.call(&bot_itself(), Request::DaemonStatus);
-        let Ok(Response::Daemon(daemon)) = answer else { return None };
-        Some(*daemon.gate).filter(|gate| gate.state != "running")
+        matches!(answer, Ok(Response::Daemon(daemon)) if daemon.gate.state != "running")
     }
 
     pub(super) fn gate(&self, asked: &Asked, request: &Request) -> Result<(), StoreFault> {
         match self.carry(asked, request)? {
+            Ok(Response::Gate { gate, already: true, .. }) if gate.state == "running" => {
+                self.reply(asked, words::NOT_ALL_PAUSED)
+            }
             Ok(Response::Gate { gate, .. }) => self.reply(asked, words::gate(&gate)),
             Ok(_) => self.complain(asked, Fault::unfit()),
             Err(fault) => self.complain(asked, fault),

@@ -92,9 +92,12 @@ impl Bot {
 pub(super) fn take_back(change: &Change<'_>, session: &SessionView) -> Result<(), StoreFault> {
     for card in change.look().open_cards(&session.id)? {
         let asks = session.asks.iter().any(|ask| ask.request == card.request);
-        if !asks || card.generation != session.generation {
-            close(change, &card)?;
+        if asks && card.generation == session.generation {
+            continue;
         }
+        let was_asked = session.was_asking.iter().any(|ask| ask.request == card.request);
+        let paused = was_asked.then(|| words::PAUSED_UNANSWERED.to_owned());
+        close(change, &Card { fate: card.fate.clone().or(paused), ..card })?;
     }
     Ok(())
 }

@@ -4,7 +4,6 @@ use super::*;
 use crate::text::Style;
 use glis_core::talk::AskKind;
 use glis_core::verdict::Want;
-use glis_wire::view::WaitingFor;
 use serde_json::json;
 
 const SESSION: &str = r#"{"agent":"claude","mode":"headless","agent_session_ref":null,"resumable":true,
@@ -196,6 +195,21 @@ fn words_below_an_approval_are_a_no_and_never_a_yes() {
     let choice = ask(AskKind::Question, "Which?", Some(&["a", "b"]));
     assert_eq!(answer_in_words(&choice, "a"), None);
     assert_eq!(answer_in_words(&ask(AskKind::Doubt, "hello", None), "no"), None);
+}
+
+/// Every question that a pause has left open is told, while it lasts and behind it.
+#[test]
+fn what_was_asked_at_a_pause_is_told() {
+    let mut blue = session("blue", "paused");
+    assert_eq!(paused(&blue), "Session paused. /resume to continue.");
+    blue.was_asking =
+        ["push to main?", "rm \u{202e}x?"].map(|text| ask(AskKind::Approval, text, None)).into();
+    let asked = "\nWhen it was paused it asked: push to main?\
+                 \nWhen it was paused it asked: rm \\u{202e}x?";
+    assert_eq!(paused(&blue), format!("Session paused. /resume to continue.{asked}"));
+    assert_eq!(resumed(&blue), format!("Session resumed.{asked}"));
+    assert_eq!(switched(&blue).text, format!("Switched to blue (paused).{asked}"));
+    assert!(status(&blue).text.contains(asked), "{}", status(&blue).text);
 }
 
 #[test]
