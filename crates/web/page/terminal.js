@@ -8,11 +8,13 @@ import { SILENCE_MS, onWake } from "./stream.js";
 
 /** Keys that a phone has not, and how they are told to a screen reader. */
 const BAR = [
-  ["Esc", { key: "Escape" }, null], ["Tab", { key: "Tab" }, null], ["\u2191", { key: "ArrowUp" }, "Up"],
-  ["\u2193", { key: "ArrowDown" }, "Down"], ["\u2190", { key: "ArrowLeft" }, "Left"], ["\u2192", { key: "ArrowRight" }, "Right"],
-  ["^C", { ctrl: "c" }, "^C, Control C"], ["\u23ce", { key: "Enter" }, "Enter"],
+  ["Esc", { key: "Escape" }, null], ["Tab", { key: "Tab" }, null], ["\u21e7Tab", { key: "Tab", shift: true }, "Shift Tab"],
+  ["\u2191", { key: "ArrowUp" }, "Up"], ["\u2193", { key: "ArrowDown" }, "Down"], ["\u2190", { key: "ArrowLeft" }, "Left"],
+  ["\u2192", { key: "ArrowRight" }, "Right"], ["^C", { key: "c", ctrl: true }, "^C, Control C"], ["\u23ce", { key: "Enter" }, "Enter"],
 ];
-const NAMED = /^(Enter|Tab|Escape|Backspace|Arrow(Up|Down|Left|Right)|Home|End|Insert|Delete|Page(Up|Down))$/;
+/** Keys of the bar that are held for the next one. */
+const STICKY = [["Ctrl", "ctrl"], ["Alt", "alt"]];
+const NAMED = /^(Enter|Tab|Escape|Backspace|Arrow(Up|Down|Left|Right)|Home|End|Insert|Delete|Page(Up|Down)|F([1-9]|1[0-2]))$/;
 
 /** Before a connection that failed is tried again. */
 const AGAIN_MS = 1500;
@@ -87,7 +89,9 @@ export class Terminal {
       onclick: () => { this.toggle(!this.types); if (this.types) this.field.focus(); } }, "Type into the terminal");
     // A press that took the focus away would end the typing.
     const keep = (/** @type {Event} */ event) => event.preventDefault();
-    return h("div", { class: "keys", role: "toolbar", "aria-label": "Keys for the terminal" }, this.switch,
+    this.held = STICKY.map(([text, name]) => h("button", { type: "button", class: "small", "data-key": name, "aria-pressed": "false",
+      onpointerdown: keep, onclick: (/** @type {any} */ event) => hold(event.currentTarget, !isHeld(event.currentTarget)) }, text));
+    return h("div", { class: "keys", role: "toolbar", "aria-label": "Keys for the terminal" }, this.switch, ...this.held,
       ...BAR.map(([text, said, name]) => h("button", { type: "button", class: "small", "aria-label": name,
         onpointerdown: keep, onclick: () => this.say(said) }, String(text))));
   }
@@ -98,6 +102,9 @@ export class Terminal {
     if (on && this.past.shown) this.past.leave();
     [this.types, this.refused] = [on, ""];
     this.switch.setAttribute("aria-pressed", String(on));
+    // A key that the browser takes for itself may close the tab.
+    if (on) addEventListener("beforeunload", stay, { signal: this.gone.signal });
+    else removeEventListener("beforeunload", stay);
     this.screen.classList.toggle("types", on);
     if (!on) this.field.blur();
     this.settle();
@@ -149,8 +156,18 @@ export class Terminal {
     this.say({ paste: text });
   }
 
-  /** @param {any} said */
-  say(said) {
+  /** What is typed, with the keys of the bar that are held for it. @param {any} said */
+  along(said) {
+    const held = (this.held ?? []).filter(isHeld);
+    const key = said.key ?? said.text;
+    if (!held.length || !key || (said.text && [...key].length > 1)) return said;
+    for (const one of held) hold(one, false);
+    return { ...said, text: undefined, key, ...Object.fromEntries(held.map((one) => [one.dataset.key, true])) };
+  }
+
+  /** @param {any} typed */
+  say(typed) {
+    const said = this.along(typed);
     // A key for what is seen must not press what is not.
     if (this.past.shown) {
       this.past.leave();
@@ -326,12 +343,26 @@ export class Terminal {
   }
 }
 
+/** A tab is not closed while its terminal is typed into, without a question. @param {Event} event */
+const stay = (event) => event.preventDefault();
+
+/** @param {HTMLElement} button */
+const isHeld = (button) => button.getAttribute("aria-pressed") === "true";
+/** @param {HTMLElement} button @param {boolean} on */
+const hold = (button, on) => button.setAttribute("aria-pressed", String(on));
+
 /** What a press of a key says to a terminal; nothing for what is the browser's. @param {KeyboardEvent} event */
 function spoken(event) {
-  if (event.metaKey || event.altKey) return null;
-  if (event.ctrlKey) return /^[a-z@[\\^_]$/i.test(event.key) && event.key !== "v" ? { ctrl: event.key } : null;
-  if (NAMED.test(event.key)) return { key: event.key };
-  return [...event.key].length === 1 ? { text: event.key } : null;
+  const { key, shiftKey: shift, altKey: alt, ctrlKey: ctrl } = event;
+  const letter = [...key].length === 1;
+  // What a keyboard writes with a third level of its keys is a letter, whatever is held down for it.
+  if (letter && (event.getModifierState("AltGraph") || (alt && !ctrl && !/[ -~]/.test(key)))) return { text: key };
+  if (event.metaKey) return null;
+  // It pastes.
+  if (ctrl && !alt && key.toLowerCase() === "v") return null;
+  if (NAMED.test(key)) return { key, shift, alt, ctrl };
+  if (!letter) return null;
+  return ctrl || alt ? { key, alt, ctrl } : { text: key };
 }
 
 /** @param {[string, any?]} run */

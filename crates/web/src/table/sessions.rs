@@ -71,8 +71,8 @@ pub(super) const ROWS: &[Row] = &[
                  change, as `{offset, size, cursor, letters?, rows: [[number, [[text, look?], …]], …]}`; \
                  `letters` stand before the cursor where that is not its column. `{\"beat\": true}` comes \
                  after 15 seconds without any, and within a second after what is typed. With `manage` it \
-                 takes what is typed: `{\"text\": …}`, `{\"key\": \"Enter\"}`, `{\"ctrl\": \"c\"}` or \
-                 `{\"paste\": …}`",
+                 takes what is typed: `{\"text\": …}`, `{\"paste\": …}`, or a key as browsers name it with what is \
+                 held down, `{\"key\": \"Tab\", \"shift\": true}` (`shift`, `alt`, `ctrl`)",
             )
             .takes(&[may(
                 "offset",
