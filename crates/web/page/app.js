@@ -2,7 +2,7 @@
 /** The page: who this device is, what is shown, and what the connection is like. */
 
 import { make, pair, post } from "./api.js";
-import { drawAsks } from "./asks.js";
+import { compare, drawAsks, hear, leaveGone } from "./asks.js";
 import { complain, fill, h, headline, icon, redraw, whyNot } from "./dom.js";
 import { keep, kept } from "./kept.js";
 import { TAKEN, USUAL, bind, bindings, listen, pressed } from "./keys.js";
@@ -16,7 +16,7 @@ import { Store } from "./store.js";
 import { Stream } from "./stream.js";
 
 const $ = (/** @type {string} */ id) => /** @type {HTMLElement} */ (document.getElementById(id));
-const store = new Store(notify);
+const store = new Store((former, session) => { notify(former, session); compare(former, session); });
 const outbox = new Outbox(() => view?.drawLetters());
 /** @type {SessionView | PlansView | null} */
 let view = null;
@@ -27,7 +27,7 @@ let routed = false;
 const stream = new Stream({
   begin: () => store.begin(),
   beat: () => draw({}),
-  event: (event) => { outbox.take(event); store.take(event); },
+  event: (event) => { outbox.take(event); hear(event); store.take(event); },
   state: (state, why) => {
     const came = document.body.dataset.link !== state;
     const words = { live: "", connecting: "Connecting...", lost: `Not connected: ${why ?? ""}`, refused: "" };
@@ -84,6 +84,7 @@ function route() {
     view?.close();
     view = null;
     shown = wanted;
+    leaveGone();
     if (kind === "s") view = new SessionView($("main"), store, outbox, id);
     else if (kind === "new") drawNew();
     else if (kind === "plans") view = new PlansView($("main"), store);

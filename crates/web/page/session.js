@@ -2,13 +2,14 @@
 /** One session: what can be done with it, its terminal, its conversation, its changes. */
 
 import { get, post } from "./api.js";
-import { askCard, leftCards } from "./asks.js";
+import { askCards, leftCards } from "./asks.js";
 import { changes } from "./changes.js";
 import { Conversation } from "./conversation.js";
 import { ago, complain, fill, h, icon, redraw, toast, wayBack, whyNot } from "./dom.js";
 import { pausedCard, state } from "./list.js";
-import { loopCard, runs } from "./work.js";
 import { Terminal } from "./terminal.js";
+import { look } from "./wanted.js";
+import { loopCard, runs } from "./work.js";
 
 /** The views of a session. A task of a plan has its runs as well. @param {import("./store.js").Session} session */
 const tabsOf = (session) => ["terminal", "conversation", "changes", "snapshots", ...(session.task ? ["runs"] : [])];
@@ -86,12 +87,13 @@ export class SessionView {
       h("div", { class: "buttons" }, ...this.buttons(session)),
     );
     const drawn = () => this.draw();
-    const cards = [whyNot(this.store, "manage"), ...(session.asks ?? []).map((/** @type {any} */ ask) => askCard(this.store, session, ask, drawn))];
+    const cards = [whyNot(this.store, "manage"), ...askCards(this.store, drawn, this.id)];
     cards.push(...leftCards(this.store, this.outbox, () => { this.drawDraft(); this.draw(); }, this.id));
     if (session.status === "paused") cards.push(pausedCard(session));
     if (session.loop) cards.push(loopCard(session, this.store.may("manage"), (max) => this.act("loop", "loop", { max })));
     if (session.failure) cards.push(h("p", { class: "card bad pre" }, session.failure));
     redraw(this.cards, ...cards);
+    look(this.cards, drawn);
     this.drawLetters();
     redraw(this.tabs, ...tabsOf(session).map((tab) => h("button", {
       type: "button", role: "tab", id: `tab-${tab}`, "aria-selected": String(tab === this.tab), "aria-controls": "pane",

@@ -1,6 +1,7 @@
 //! One request: the guard first, then its body, then what it asks for.
 
 use crate::Told;
+use crate::asks;
 use crate::call::{self, Answered};
 use crate::connections::Connection;
 use crate::events;
@@ -216,8 +217,10 @@ async fn carry_out(
                 };
             let done = done.map_err(|told| discreet(row, &given, told));
             let reply = done.map(|mut done| {
-                if row.gives == Gives::Screen {
-                    terminal::as_runs(&mut done.document);
+                match row.gives {
+                    Gives::Screen => terminal::as_runs(&mut done.document),
+                    Gives::Session | Gives::Sessions => asks::lay_out(&mut done.document),
+                    Gives::Object | Gives::Array | Gives::Stream | Gives::Frames => {}
                 }
                 reply::document(reply::status_of(done.exit), &done.document)
             });

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod answer;
+mod asks;
 mod call;
 mod connection;
 mod connections;

@@ -49,6 +49,7 @@ const ASSETS: &[Asset] = &[
     asset!("/tabs.js", SCRIPT, "tabs.js"),
     asset!("/tasks.js", SCRIPT, "tasks.js"),
     asset!("/terminal.js", SCRIPT, "terminal.js"),
+    asset!("/wanted.js", SCRIPT, "wanted.js"),
     asset!("/work.js", SCRIPT, "work.js"),
     asset!("/icon.svg", "image/svg+xml", "icon.svg"),
 ];

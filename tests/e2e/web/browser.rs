@@ -140,3 +140,13 @@ fn who_takes_the_port_of_a_server_that_has_ended_is_sent_no_cookie() -> Outcome 
 fn keys_that_are_held_along_with_others_arrive() -> Outcome {
     play("presses")
 }
+
+#[test]
+fn only_what_was_on_the_screen_can_be_allowed() -> Outcome {
+    play("approvals")
+}
+
+#[test]
+fn a_message_that_may_not_have_arrived_is_asked_about_as_that() -> Outcome {
+    play("doubt")
+}

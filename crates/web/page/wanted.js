@@ -1,0 +1,115 @@
+// @ts-check
+/** What an agent wants to be allowed, whole: a command, the lines of an edit, and whatever else it said. What was not
+ * on the screen cannot be allowed, so it is known here what was. */
+
+import { get } from "./api.js";
+import { h, inSight } from "./dom.js";
+
+/** @typedef {import("./store.js").Session} Session */
+
+/** A path as it is seen from the worktree. @param {Session} session @param {string} path */
+const relative = (session, path) => (session.worktree && path.startsWith(`${session.worktree}/`) ? path.slice(session.worktree.length + 1) : path);
+
+/** A line of a patch. @param {string} line */
+function patchLine(line) {
+  const kind = line.startsWith("+") ? "added" : line.startsWith("-") ? "removed" : line.startsWith("@@") ? "hunk" : "same";
+  return h("div", { class: `is-${kind}` }, h("code", null, inSight(line) || " "));
+}
+
+/** @param {string} name @param {any} value */
+function field(name, value) {
+  const text = typeof value === "string" ? value : JSON.stringify(value, null, 2);
+  return h("div", { class: "said" }, h("span", { class: "faint" }, inSight(name)), h("pre", null, inSight(text)));
+}
+
+/** What can be chosen, where the agent lists it, with what it says of each. @param {any} ask @returns {{label: string, description?: string}[]} */
+export function options(ask) {
+  const questions = ask.kind === "question" && !ask.choices ? ask.input?.questions : null;
+  return questions?.length === 1 ? (questions[0].options ?? []).filter((/** @type {any} */ one) => typeof one?.label === "string") : [];
+}
+
+/** What is asked for, in blocks. @param {Session} session @param {any} ask @returns {HTMLElement[]} */
+function blocks(session, ask) {
+  const { line, folder } = ask.wants?.command ?? {};
+  const edits = ask.edits ?? [];
+  const listed = options(ask);
+  const named = edits.map((/** @type {any} */ edit) => edit.path);
+  const paths = (ask.wants?.edit?.paths ?? []).filter((/** @type {string} */ path) => !named.includes(path));
+  const told = new Set([line, folder, ask.text]);
+  const rest = Object.entries(ask.rest ?? {}).filter(([name, value]) => !told.has(value) && !(listed.length && name === "questions"));
+  return [
+    ...(line === undefined ? [] : [h("pre", { class: "command" }, inSight(line))]),
+    ...(folder ? [h("p", { class: "faint path" }, `in ${inSight(folder === session.worktree ? `${folder} (its worktree)` : folder)}`)] : []),
+    ...edits.map((/** @type {any} */ edit) => h("div", { class: "file" },
+      h("p", { class: "path" }, inSight(relative(session, edit.path))), h("div", { class: "diff" }, ...edit.lines.map(patchLine)))),
+    ...paths.map((/** @type {string} */ path) => h("p", { class: "path" }, inSight(relative(session, path)))),
+    ...listed.filter((one) => one.description).map((one) => field(one.label, one.description)),
+    ...rest.map(([name, value]) => field(name, value)),
+  ];
+}
+
+/** The words of a question that do not stand in a block below them. @param {any} ask */
+function lead(ask) {
+  const below = [ask.wants?.command?.line, ...(ask.edits ?? []).map((/** @type {any} */ edit) => edit.path)];
+  const tail = below.find((text) => text && ask.text.endsWith(text));
+  return tail ? ask.text.slice(0, -tail.length).replace(/[\s:]+$/, "") : ask.text;
+}
+
+/** Ends of questions that have been on the screen, by their ids. @type {Set<string>} */
+const seen = new Set();
+/** Who is told when one comes into sight. */
+let told = () => {};
+
+/** As high is the field for a message at the foot of a session, which lies over what scrolls below it. */
+const FOOT = "0px 0px -88px";
+const eyes = new IntersectionObserver((entries) => {
+  for (const { target, isIntersecting } of entries) {
+    if (!isIntersecting) continue;
+    seen.add(target.id);
+    eyes.unobserve(target);
+    told();
+  }
+}, { rootMargin: FOOT });
+
+/** Notes what comes into sight of the questions that are drawn here. @param {Element} place @param {() => void} drawn */
+export function look(place, drawn) {
+  told = drawn;
+  for (const end of place.querySelectorAll(".end")) if (!seen.has(end.id)) eyes.observe(end);
+}
+
+/** Whether all of a question was on the screen. @param {string} card */
+export const isSeen = (card) => seen.has(`${card}-first`) && seen.has(`${card}-last`);
+
+/** Brings into sight what was not seen of a question. @param {string} card */
+export const showUnseen = (card) => document.getElementById(`${card}-${seen.has(`${card}-first`) ? "last" : "first"}`)?.scrollIntoView({ block: "center" });
+
+/** The whole of a question. What is long scrolls in its own place. @param {Session} session @param {any} ask @param {string} card its id */
+export function wanted(session, ask, card) {
+  const end = (/** @type {string} */ name) => h("i", { class: "end", id: `${card}-${name}` });
+  const words = lead(ask);
+  return h("div", { class: "wanted", id: `${card}-wanted`, tabindex: "0", role: "group", "aria-label": "What it asks" },
+    end("first"), words ? h("p", { class: "pre words" }, inSight(words)) : null, ...blocks(session, ask), end("last"));
+}
+
+/** Lines from the end of a screen: a message and what became of it are there. */
+const LINES = 8;
+/** The last lines of each session's terminal, as of the time when it last did something. @type {Map<string, {at: string, text: string}>} */
+const screens = new Map();
+
+/** What a session shows beside the question whether its agent got a message. @param {Session} session */
+export function lastLines(session) {
+  // Without a terminal there is only what it did last.
+  if (session.mode === "headless") return session.last_action ? h("p", { class: "faint pre" }, `It did last: ${session.last_action}`) : null;
+  const known = screens.get(session.id);
+  if (known?.at !== session.last_active_at) {
+    const at = session.last_active_at;
+    screens.set(session.id, { at, text: known?.text ?? "" });
+    get(`/sessions/${session.id}/screen`).then(({ runs }) => {
+      const lines = runs.map((/** @type {any[]} */ row) => row.map(([text]) => text).join("").trimEnd());
+      const end = lines.findLastIndex(Boolean) + 1;
+      screens.set(session.id, { at, text: lines.slice(Math.max(0, end - LINES), end).join("\n") });
+      told();
+    }, () => {});
+  }
+  return known?.text ? h("div", { class: "said" }, h("span", { class: "faint" }, "Its terminal shows"), h("pre", null, known.text)) : null;
+}
