@@ -102,6 +102,9 @@ let waiting = [];
 
 /** Draws once a frame, whatever comes. @param {{session?: string, event?: any}} what */
 function draw(what) {
+  // A page that is hidden draws no frames, and its title is what is seen of it.
+  const asks = store.asks().length;
+  document.title = asks ? `(${asks}) glis` : "glis";
   waiting.push(what);
   if (waiting.length === 1) requestAnimationFrame(drawAll);
 }
@@ -113,8 +116,6 @@ function drawAll() {
   drawGate();
   if (shown === "asks") drawAsks($("main"), store, outbox);
   for (const one of all) view?.take(one);
-  const asks = store.asks().length;
-  document.title = asks ? `(${asks}) glis` : "glis";
 }
 
 store.listeners.add(draw);

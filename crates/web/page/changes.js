@@ -111,7 +111,7 @@ function fileOf(patch, open, comments) {
   const cut = lines.length > DIFF_LINES_MAX ? h("p", { class: "faint" }, `${lines.length - DIFF_LINES_MAX} lines more`) : null;
   const counts = [["+", "added"], ["-", "removed"]].map(([sign, look]) =>
     h("span", { class: look }, `${sign}${first < 0 ? 0 : lines.slice(first).filter((line) => line.startsWith(sign)).length}`));
-  return h("details", { class: "file", open }, h("summary", null, name, " ", ...counts), body, cut);
+  return h("details", { class: "file", id: `file-${name}`, open }, h("summary", null, name, " ", ...counts), body, cut);
 }
 
 /** @param {{line: string, text: string}} one @param {Comments} comments */

@@ -1,7 +1,7 @@
 // @ts-check
 /** One session: what can be done with it, its terminal, its conversation, its changes. */
 
-import { get, post } from "./api.js";
+import { get, onAndOn, post } from "./api.js";
 import { askCards, leftCards } from "./asks.js";
 import { changes } from "./changes.js";
 import { Conversation } from "./conversation.js";
@@ -16,6 +16,9 @@ const tabsOf = (session) => ["terminal", "conversation", "changes", "snapshots",
 
 /** So much of a message on its way is shown: who wrote more knows the rest. */
 const LETTER_CHARS_MAX = 300;
+
+/** Events after which the files, the snapshots or the runs of a session may be others. */
+const CHANGES = ["turn_ended", "worktree_saved", "snapshot_taken", "worktree_restored", "worktree_made", "process_ended", "paused"];
 
 /** What came of a message, in a word. */
 const STATES = {
@@ -33,6 +36,8 @@ export class SessionView {
     this.typed = {};
     /** @type {Set<string>} verbs that are under way */
     this.doing = new Set();
+    /** What the view shows, as it was told. */
+    this.drawn = "";
     this.head = h("div", { class: "head" });
     this.cards = h("div");
     this.letters = h("div", { class: "letters", "aria-live": "polite" });
@@ -248,14 +253,51 @@ export class SessionView {
       return;
     }
     fill(this.pane, h("p", { class: "faint" }, "Reading..."));
+    this.read = onAndOn(() => this.readTab(tab), () => this.tab !== tab);
+    await this.read();
+  }
+
+  /** Reads what a view shows, and draws it if it is not what is drawn. Whoever writes something there is asked first.
+   * @param {string} tab */
+  async readTab(tab) {
     try {
-      const drawn = tab === "changes" ? changes(this.id, await get(`/sessions/${this.id}/diff`), (text) => this.outbox.send(this.id, text), () => this.show(tab))
-        : tab === "runs" ? runs(await get("/runs", { repo: this.session?.repo_root, task: this.session?.task }))
-        : this.snapshots(await get(`/sessions/${this.id}/snapshots`));
-      if (this.tab === tab) fill(this.pane, ...drawn);
+      const told = await get(...this.source(tab));
+      const text = JSON.stringify(told);
+      if (this.tab !== tab || text === this.drawn) return;
+      if (this.drawn && this.pane.querySelector("textarea, input:not(:placeholder-shown)")) {
+        if (!this.pane.querySelector("#reload")) this.pane.prepend(this.stale());
+        return;
+      }
+      const { scrollTop } = this.pane;
+      const folded = this.drawn ? [...this.pane.querySelectorAll("details.file")].map((one) => [one.id, /** @type {HTMLDetailsElement} */ (one).open]) : [];
+      this.drawn = text;
+      fill(this.pane, ...this.drawTab(tab, told));
+      for (const [id, open] of folded) {
+        const file = /** @type {HTMLDetailsElement | null} */ (document.getElementById(String(id)));
+        if (file) file.open = Boolean(open);
+      }
+      this.pane.scrollTop = scrollTop;
     } catch (fault) {
-      if (this.tab === tab) fill(this.pane, h("p", { class: "bad" }, /** @type {Error} */ (fault).message));
+      // What was read stays: the head of the page tells that nothing answers.
+      if (this.tab === tab && !this.drawn) fill(this.pane, h("p", { class: "bad" }, /** @type {Error} */ (fault).message));
     }
+  }
+
+  /** Where a view's content comes from. @param {string} tab @returns {[string, Record<string, any>?]} */
+  source(tab) {
+    if (tab === "runs") return ["/runs", { repo: this.session?.repo_root, task: this.session?.task }];
+    return [`/sessions/${this.id}/${tab === "changes" ? "diff" : "snapshots"}`];
+  }
+
+  /** @param {string} tab @param {any} told */
+  drawTab(tab, told) {
+    if (tab === "changes") return changes(this.id, told, (text) => this.outbox.send(this.id, text), () => this.show(tab));
+    return tab === "runs" ? runs(told) : this.snapshots(told);
+  }
+
+  stale() {
+    return h("p", { class: "strip", id: "reload" }, "Changed since you looked.",
+      h("button", { type: "button", class: "small", onclick: () => this.show(this.tab) }, "Reload"));
   }
 
   showTerminal() {
@@ -291,13 +333,14 @@ export class SessionView {
     else this.begin();
     if (what.event?.event === "process_started") this.terminal?.again();
     if (what.event) this.conversation?.read();
+    if (CHANGES.includes(what.event?.event)) this.read?.();
   }
 
   /** Leaves what is shown. */
   leave() {
     this.terminal?.close();
     this.conversation?.close();
-    [this.terminal, this.conversation] = [undefined, undefined];
+    [this.terminal, this.conversation, this.read, this.drawn] = [undefined, undefined, undefined, ""];
   }
 
   close() {

@@ -150,3 +150,8 @@ fn only_what_was_on_the_screen_can_be_allowed() -> Outcome {
 fn a_message_that_may_not_have_arrived_is_asked_about_as_that() -> Outcome {
     play("doubt")
 }
+
+#[test]
+fn what_is_shown_follows_what_happens() -> Outcome {
+    play("follows")
+}
