@@ -41,7 +41,7 @@ await story(async ({ house, desk }) => {
   await has(page, "busy");
 
   // One that fails says why, and offers the way that does not wait.
-  const refusal = { error: { kind: "refused", message: "no safe state", hint: "force it" } };
+  const refusal = { error: { kind: "not_safe", message: "no safe state", hint: "force it" } };
   await page.route("**/pause", (route) => route.fulfill({ status: 409, json: refusal }), { times: 1 });
   await page.click("#do-pause");
   await shows(page, ".toast", "Failed to pause: no safe state");

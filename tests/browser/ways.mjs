@@ -30,7 +30,7 @@ await story(async ({ house, desk }) => {
   await page.keyboard.press("Escape");
 
   // A pause that fails is advised of in the words of the page.
-  const refusal = { error: { kind: "refused", message: "no safe state", hint: "`glis pause blue --mode force`" } };
+  const refusal = { error: { kind: "not_safe", message: "no safe state", hint: "`glis pause blue --mode force`" } };
   await page.route("**/pause", (route) => route.fulfill({ status: 409, json: refusal }), { times: 1 });
   await page.click("#do-pause");
   await shows(page, ".toast", "no safe state");

@@ -12,6 +12,9 @@ export class Refused extends Error {
   }
 }
 
+/** What went wrong, of one or the first of several. @param {any} document */
+const faultIn = (document) => (Array.isArray(document) ? document.find((one) => one?.error) : document)?.error ?? {};
+
 /** Nothing came back: whether it was done is not known. */
 export class Unreached extends Error {}
 
@@ -30,9 +33,7 @@ async function call(path, options = {}) {
   } catch {
     throw new Unreached("the answer was cut off");
   }
-  if (!response.ok && !Array.isArray(document)) {
-    throw new Refused(response.status, document?.error ?? {});
-  }
+  if (!response.ok) throw new Refused(response.status, faultIn(document));
   return document;
 }
 

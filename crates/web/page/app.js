@@ -1,7 +1,7 @@
 // @ts-check
 /** The page: who this device is, what is shown, and what the connection is like. */
 
-import { make, pair, post } from "./api.js";
+import { Refused, make, pair, post } from "./api.js";
 import { compare, drawAsks, hear, leaveGone } from "./asks.js";
 import { complain, fill, h, headline, icon, redraw, whyNot } from "./dom.js";
 import { keep, kept } from "./kept.js";
@@ -121,13 +121,14 @@ function drawAll() {
 store.listeners.add(draw);
 
 function drawGate() {
-  const gate = store.status.gate;
+  const { gate, gate_waits_for: at_work = [] } = store.status;
   const may = store.may("manage");
-  const act = async (/** @type {string} */ path, /** @type {string} */ lead) => {
+  const act = async (/** @type {string} */ path, /** @type {string} */ lead, /** @type {Record<string, any>} */ body = {}) => {
     try {
-      await post(path);
+      await post(path, body);
     } catch (fault) {
-      complain(lead, fault, undefined, path === "/pause" ? "Open a session that still runs: More, Pause by force ends its agent at once and keeps its files." : undefined);
+      // Who is still at work stands below the button, with what can be done about it.
+      if (!(fault instanceof Refused && fault.kind === "not_safe")) complain(lead, fault);
     }
   };
   const button = gate === "running"
@@ -135,7 +136,12 @@ function drawGate() {
         onclick: () => act("/pause", "Failed to pause") }, icon("pause"), "Pause all")
     : h("button", { type: "button", id: "gate-do", class: "filled", disabled: !may, "aria-label": gate === "pausing" ? "Pausing all... Resume all" : "Resume all that was paused",
         onclick: () => act("/resume", "Failed to resume") }, icon("play"), gate === "pausing" ? "Pausing all... Resume" : "Resume all");
+  const hasten = (/** @type {"interrupt" | "force"} */ mode, /** @type {string} */ text) => h("button", { type: "button", id: `gate-${mode}`, class: "small", disabled: !may,
+    onclick: () => act("/pause", "Failed to pause", { mode }) }, text);
   redraw($("gate"), button);
+  $("gate-waits").hidden = gate !== "pausing" || !at_work.length;
+  redraw($("gate-waits"), h("p", null, `${at_work.length} still at work: ${at_work.join(", ")}. Each pauses at the end of its turn.`),
+    h("div", { class: "buttons" }, hasten("interrupt", "Interrupt"), hasten("force", "Force")));
 }
 
 /** A session that is not started yet, as far as it was typed. */

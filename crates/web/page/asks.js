@@ -160,9 +160,11 @@ export function compare(former, session) {
     const card = cardOf(session.id, ask);
     if (open.has(card)) continue;
     numbers.delete(wholeOf(session.id, ask));
-    const again = session.asks?.some((/** @type {any} */ one) => one.request === ask.request);
+    const isIn = (/** @type {any[] | undefined} */ asks) => asks?.some((one) => one.request === ask.request);
+    // The session itself says what it asked when it was paused.
+    if (isIn(session.was_asking)) continue;
     const outcome = outcomes.get(`${session.id} ${ask.request}`);
-    const how = again ? "has changed" : outcome ? `${outcome} ${answered.has(card) ? "here" : "elsewhere"}` : "not asked any more";
+    const how = isIn(session.asks) ? "has changed" : outcome ? `${outcome} ${answered.has(card) ? "here" : "elsewhere"}` : "not asked any more";
     gone = [...gone, { card, session, ask, how }].slice(-GONE_MAX);
   }
 }

@@ -3,6 +3,7 @@
 
 import { get, onAndOn } from "./api.js";
 import { ago, fill, h } from "./dom.js";
+import { spent } from "./state.js";
 
 /** An agent that works is looked at so often. */
 const LOOK_MS = 1000;
@@ -57,7 +58,7 @@ export class Conversation {
       if (one.firstChild && one.firstChild.textContent !== told) one.firstChild.textContent = told;
     });
     const fresh = entries.slice(this.drawn.length).map((entry) => h("article", { class: `entry by-${entry.type}` },
-      h("header", { class: "faint" }, head(entry)), h("p", { class: "pre" }, entry.content)));
+      h("header", { class: "faint" }, head(entry)), h("p", { class: "pre" }, words(entry))));
     this.drawn.push(...fresh);
     this.last = JSON.stringify(entries[entries.length - 1]);
     this.saying.hidden = !saying;
@@ -81,8 +82,18 @@ export class Conversation {
   }
 }
 
+/** What it says. The end of a turn says how it came, and what was used so far. @param {any} entry */
+function words(entry) {
+  const { outcome, tokens_in, tokens_out, cost_micros } = entry.metadata ?? {};
+  if (entry.type !== "system") return entry.content;
+  const used = spent({ tokens_in, tokens_out, cost_usd: cost_micros === undefined ? undefined : cost_micros / 1e6 });
+  const turn = !entry.content || tokens_in !== undefined ? `turn ${outcome ?? "ended"}${used && `: ${used}`}` : "";
+  return [entry.content, turn].filter(Boolean).join("\n");
+}
+
 /** Who says it and when; a tool has a name. @param {any} entry */
 function head(entry) {
-  const tool = entry.metadata?.tool;
-  return `${entry.type}${tool ? ` ${tool}` : ""} \u00b7 ${ago(entry.timestamp)}`;
+  const { tool, outcome } = entry.metadata ?? {};
+  const ended = entry.type === "tool" && outcome ? ` (${outcome})` : "";
+  return `${entry.type}${tool ? ` ${tool}` : ""}${ended} \u00b7 ${ago(entry.timestamp)}`;
 }

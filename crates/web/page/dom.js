@@ -135,6 +135,14 @@ export function ago(time) {
   return `${Math.floor(seconds / 86400)}d ago`;
 }
 
+/** A time of day, with its day where that is another one; what is no time is told as it is. @param {string} time */
+export function clock(time) {
+  const then = new Date(time);
+  if (Number.isNaN(then.getTime())) return time;
+  const today = then.toDateString() === new Date().toDateString();
+  return then.toLocaleString([], { ...(today ? {} : { dateStyle: "medium" }), timeStyle: "short" });
+}
+
 /** Says something that went wrong or was done, for a while.
  * @param {string} text @param {{hint?: string | null, action?: {label: string, run: () => void}}} [more] */
 export function toast(text, more = {}) {

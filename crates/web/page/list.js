@@ -1,7 +1,7 @@
 // @ts-check
 /** The list of sessions, who needs a person first. */
 
-import { ago, h, icon, inSight, redraw } from "./dom.js";
+import { ago, h, inSight, redraw } from "./dom.js";
 import { counts } from "./work.js";
 
 /** A mark for each state, so that colour is never the only sign. */
@@ -33,7 +33,7 @@ function place(session) {
 
 /** @param {import("./store.js").Session} session @param {boolean} current */
 function row(session, current) {
-  const ask = session.waiting_for;
+  const ask = session.waiting_for ?? session.was_asking?.[0];
   return h(
     "li",
     null,
@@ -49,34 +49,8 @@ function row(session, current) {
       h("span", { class: "name" }, session.name),
       h("span", { class: "when faint" }, ago(session.last_active_at)),
       h("span", { class: "what faint" }, h("span", { class: "state" }, details(session)), ` \u00b7 ${place(session)}`),
-      ask ? h("span", { class: "asks" }, inSight(ask.text)) : null,
+      ask ? h("span", { class: "asks" }, session.waiting_for ? "" : "asked: ", inSight(ask.text)) : null,
     ),
-  );
-}
-
-/** A paused session, as a card. @param {import("./store.js").Session} session */
-export function pausedCard(session) {
-  const pending = (session.pending_tasks ?? []).slice(0, 3);
-  return h(
-    "section",
-    { class: "card paused", "aria-label": `${session.name} is paused` },
-    h(
-      "header",
-      null,
-      icon("pause"),
-      h("h3", null, session.name),
-      h("span", { class: "badge" }, `Paused ${ago(session.paused_at)}`),
-    ),
-    session.last_action &&
-      h("div", null, h("span", { class: "faint" }, "Last Action:"), h("p", null, session.last_action)),
-    pending.length > 0 &&
-      h(
-        "div",
-        null,
-        h("span", { class: "faint" }, "Pending:"),
-        h("ul", null, ...pending.map((/** @type {string} */ task) => h("li", null, task))),
-      ),
-    session.resume_at && h("p", { class: "faint" }, `Resumes by itself: ${session.resume_at}`),
   );
 }
 

@@ -1,12 +1,13 @@
 // @ts-check
 /** One session: what can be done with it, its terminal, its conversation, its changes. */
 
-import { get, onAndOn, post } from "./api.js";
+import { Refused, get, onAndOn, post } from "./api.js";
 import { askCards, leftCards } from "./asks.js";
 import { changes } from "./changes.js";
 import { Conversation } from "./conversation.js";
 import { ago, complain, fill, h, icon, redraw, toast, wayBack, whyNot } from "./dom.js";
-import { pausedCard, state } from "./list.js";
+import { state } from "./list.js";
+import { facts, isResting, stateCards } from "./state.js";
 import { Terminal } from "./terminal.js";
 import { look } from "./wanted.js";
 import { loopCard, runs } from "./work.js";
@@ -26,6 +27,9 @@ const STATES = {
   refused: "not stored",
 };
 
+/** What is said of a message to what was stopped with all others. */
+const HELD = "stored: everything is paused, and Resume all delivers it";
+
 export class SessionView {
   /** @param {HTMLElement} place @param {import("./store.js").Store} store @param {import("./outbox.js").Outbox} outbox @param {string} id */
   constructor(place, store, outbox, id) {
@@ -38,6 +42,8 @@ export class SessionView {
     this.doing = new Set();
     /** What the view shows, as it was told. */
     this.drawn = "";
+    /** Whether the pause that is under way was cancelled here. */
+    this.cancelled = false;
     this.head = h("div", { class: "head" });
     this.cards = h("div");
     this.letters = h("div", { class: "letters", "aria-live": "polite" });
@@ -81,22 +87,21 @@ export class SessionView {
     }
     for (const part of [this.tabs, this.pane, this.composer]) part.hidden = !session;
     if (!session) return;
-    const where = [session.agent, session.branch].filter(Boolean).join(" \u00b7 ");
+    const where = [session.agent, session.model, session.branch, ...facts(session)].filter(Boolean).join(" \u00b7 ");
     redraw(
       this.head,
       wayBack(),
       h("div", { class: "title", "data-status": session.status },
         h("h2", null, session.name, " ", h("span", { class: `state is-${session.status}` }, state(session))),
-        h("p", { class: "faint" }, where),
+        h("p", { class: "faint facts" }, where),
         session.worktree && h("p", { class: "faint path" }, session.worktree)),
       h("div", { class: "buttons" }, ...this.buttons(session)),
     );
     const drawn = () => this.draw();
     const cards = [whyNot(this.store, "manage"), ...askCards(this.store, drawn, this.id)];
     cards.push(...leftCards(this.store, this.outbox, () => { this.drawDraft(); this.draw(); }, this.id));
-    if (session.status === "paused") cards.push(pausedCard(session));
+    cards.push(...stateCards(session, this.isStopped(session)));
     if (session.loop) cards.push(loopCard(session, this.store.may("manage"), (max) => this.act("loop", "loop", { max })));
-    if (session.failure) cards.push(h("p", { class: "card bad pre" }, session.failure));
     redraw(this.cards, ...cards);
     look(this.cards, drawn);
     this.drawLetters();
@@ -125,21 +130,25 @@ export class SessionView {
       h("button", { type: "button", id: `do-${id}`, class: look, disabled: !manage || this.doing.has(id), onclick: act }, ...text);
     const all = [];
     const pausing = session.status === "pausing" || session.operation === "pause" || this.doing.has("pause");
+    const rests = isResting(session);
     if (pausing) {
+      // Before the other: the second press of a double click on Pause is not to cancel it.
+      all.push(button("cancel", "outline", () => this.cancel(), "Cancel"));
       all.push(h("button", { type: "button", id: "do-pause", class: "outline", disabled: true }, h("span", { class: "spinner", "aria-hidden": "true" }), "Pausing..."));
-      all.push(button("cancel", "outline", () => this.act("cancel", "pause", { cancel: true }), "Cancel"));
-    } else if (session.status === "paused" && session.can_resume) {
+    } else if (this.isStopped(session)) {
+      all.push(button("resume-all", "filled", () => this.resumeAll(), icon("play"), "Resume all"));
+    } else if (rests && session.can_resume) {
       all.push(button("resume", "filled", () => this.resume(), icon("play"), "Resume"));
-    } else if (session.can_pause) {
+    } else if (!rests && session.can_pause) {
       all.push(button("pause", "outline", () => this.pause(), icon("pause"), "Pause"));
-    } else if (session.can_resume) {
-      all.push(button("resume", "outline", () => this.resume(), icon("play"), "Resume"));
     }
     const open = /** @type {HTMLDetailsElement | null} */ (this.head.querySelector("details.more"))?.open ?? false;
     const more = h("details", { class: "more", open }, h("summary", { id: "do-more" }, "More"), h("div", { class: "menu" },
-      button("boundary", "outline", () => this.pause({ mode: "boundary" }), "Pause after this turn"),
-      button("force", "outline", () => this.pause({ mode: "force" }), "Pause by force"),
-      this.timed("for", "Pause for", "2h", (text) => this.pause({ for: text })),
+      ...(rests ? [] : [
+        button("boundary", "outline", () => this.pause({ mode: "boundary" }), "Pause after this turn"),
+        button("force", "outline", () => this.pause({ mode: "force" }), "Pause by force"),
+        this.timed("for", "Pause for", "2h", (text) => this.pause({ for: text })),
+      ]),
       this.timed("timeout", "Suspend when idle for (minutes)", String(Math.round(session.idle_timeout_secs / 60) || "off"),
         (text) => this.act("timeout", "timeout", { minutes: text }, "The time is set.")),
       h("hr", null),
@@ -180,9 +189,11 @@ export class SessionView {
       if (done) toast(done);
       return told;
     } catch (fault) {
-      const pauses = verb === "pause" && !body.cancel && body.mode !== "force";
-      complain(`Failed to ${verb}`, fault, pauses ? { label: "Force", run: () => this.pause({ mode: "force" }) } : undefined,
-        pauses ? "Force ends the agent at once and keeps its files. More, Pause after this turn waits for it." : undefined);
+      // What somebody has cancelled here has not failed.
+      if (id === "pause" && this.cancelled) return null;
+      const unsafe = verb === "pause" && fault instanceof Refused && fault.kind === "not_safe";
+      complain(`Failed to ${verb}`, fault, unsafe ? { label: "Force", run: () => this.pause({ mode: "force" }) } : undefined,
+        unsafe ? "Force ends the agent at once and keeps its files. More, Pause after this turn waits for it." : undefined);
       return null;
     } finally {
       this.doing.delete(id);
@@ -192,7 +203,27 @@ export class SessionView {
 
   /** @param {Record<string, any>} [options] */
   pause(options = {}) {
+    this.cancelled = false;
     return this.act("pause", "pause", options);
+  }
+
+  cancel() {
+    this.cancelled = true;
+    return this.act("cancel", "pause", { cancel: true });
+  }
+
+  /** Whether it was stopped with all others: then it goes on with them alone. @param {import("./store.js").Session} session */
+  isStopped(session) {
+    const { gate, gate_stopped: stopped = [] } = this.store.status;
+    return gate !== "running" && stopped.includes(session.name);
+  }
+
+  async resumeAll() {
+    try {
+      await post("/resume");
+    } catch (fault) {
+      complain("Failed to resume", fault);
+    }
   }
 
   resume() {
@@ -229,13 +260,14 @@ export class SessionView {
   }
 
   drawLetters() {
+    const held = this.session && this.isStopped(this.session);
     redraw(this.letters, ...this.outbox.of(this.id).map((letter) => {
       const { key, state: how, text, why } = letter;
       const button = (/** @type {string} */ name, /** @type {() => void} */ act) =>
         h("button", { type: "button", class: "small", onclick: act }, name);
       return h("p", { id: `letter-${key}`, class: `letter is-${how}` },
         h("span", { class: "text" }, text.length > LETTER_CHARS_MAX ? `${text.slice(0, LETTER_CHARS_MAX)}\u2026` : text), " ",
-        h("span", { class: "faint" }, why && how === "sending" ? "still sending" : STATES[how], why ? `: ${why}` : ""), " ",
+        h("span", { class: "faint" }, why && how === "sending" ? "still sending" : how === "stored" && held ? HELD : STATES[how], why ? `: ${why}` : ""), " ",
         why && button("Send again", () => this.outbox.retry(key)), " ",
         why && button("Discard", () => this.outbox.forget(key)));
     }));

@@ -12,6 +12,8 @@ const READ_MS = 10000;
 
 /** Who needs a person comes first: the order *ready for me*. @param {Session} session */
 export function rank(session) {
+  // What it asked and nobody answered is for a person still.
+  if (session.was_asking?.length) return 0;
   const seen = session.last_accessed_at;
   const unseen = seen ? Date.parse(seen) < Date.parse(session.last_active_at) : session.generation > 0;
   switch (session.status) {
@@ -70,7 +72,8 @@ export class Store {
   /** Something has happened. @param {any} event */
   take(event) {
     if (event.session) this.stale.add(event.session);
-    if (!event.session) this.stale.add("");
+    // Whom a gate that shuts still waits for changes with each of them.
+    if (!event.session || this.status.gate === "pausing") this.stale.add("");
     this.tell({ session: event.session ?? undefined, event });
     this.read();
   }

@@ -155,3 +155,13 @@ fn a_message_that_may_not_have_arrived_is_asked_about_as_that() -> Outcome {
 fn what_is_shown_follows_what_happens() -> Outcome {
     play("follows")
 }
+
+#[test]
+fn a_session_says_why_it_rests_and_a_pause_is_what_was_asked_for() -> Outcome {
+    play("states")
+}
+
+#[test]
+fn who_is_still_at_work_is_named_when_all_is_paused() -> Outcome {
+    play("gate")
+}
