@@ -136,7 +136,9 @@ fn wide_letters_and_a_phones_keyboard_are_where_they_belong() -> Outcome {
 #[test]
 fn who_takes_the_port_of_a_server_that_has_ended_is_sent_no_cookie() -> Outcome {
     play("stranger")
+}
 
+#[test]
 fn keys_that_are_held_along_with_others_arrive() -> Outcome {
     play("presses")
 }
