@@ -113,6 +113,8 @@ where
     }
     let done = match cli.verb {
         None if cli.plain => plain::follow(&out),
+        // A terminal without a cursor to move shows lines.
+        None if crate::tty::is_terminal() && !cli.json && is_dumb() => plain::follow(&out),
         None if crate::tty::is_terminal() && !cli.json => {
             return Next::Tui { read_only: cli.read_only };
         }
@@ -191,6 +193,10 @@ fn carry_out(verb: Verb, out: &Out) -> Result<(), Complaint> {
         // Taken before.
         Verb::Demo | Verb::Web(_) | Verb::Chat => Ok(()),
     }
+}
+
+fn is_dumb() -> bool {
+    std::env::var_os("TERM").is_some_and(|term| term == "dumb")
 }
 
 fn only_without_verb() -> Complaint {
