@@ -113,8 +113,16 @@ pub fn run(setup: Setup) -> Result<(), Told> {
     runtime.tell(&[MODES, QUESTIONS].concat()).map_err(failed)?;
     let done = runtime.serve();
     // However it ends, and whatever is typed into just now.
-    runtime.keeper.keep(unsent(&runtime.model));
-    runtime.keeper.finish();
+    let drafts = unsent(&runtime.model);
+    runtime.keeper.keep(drafts.clone());
+    let unkept = runtime.keeper.finish();
+    // What cannot be kept is on the terminal, where it can be copied.
+    if let (Some(why), false) = (unkept, drafts.is_empty()) {
+        drop(runtime.tty.take());
+        let typed = drafts.into_values().collect::<Vec<_>>().join("\n");
+        let message = format!("what you typed was not kept: {why}");
+        return Err(Told { message, hint: Some(format!("this was it:\n{typed}")) });
+    }
     match done {
         // Only a signal that ends us interrupts.
         Err(fault) if fault.kind() == io::ErrorKind::Interrupted => {

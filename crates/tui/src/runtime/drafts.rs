@@ -30,7 +30,7 @@ pub(super) struct Keeper {
     /// What was last asked to be kept.
     asked: Drafts,
     wishes: Option<Sender<Drafts>>,
-    thread: Option<JoinHandle<()>>,
+    thread: Option<JoinHandle<Option<String>>>,
 }
 
 impl Keeper {
@@ -50,24 +50,26 @@ impl Keeper {
         }
     }
 
-    /// Waits until everything is written down.
-    pub(super) fn finish(&mut self) {
+    /// Waits until everything is written down; why it is not, if it is not.
+    pub(super) fn finish(&mut self) -> Option<String> {
         self.wishes = None;
-        if let Some(thread) = self.thread.take() {
-            drop(thread.join());
-        }
+        self.thread.take().and_then(|thread| thread.join().ok().flatten())
     }
 }
 
-fn serve(home: &Home, read: Drafts, wished: &Receiver<Drafts>, post: &Post) {
+/// Writes down what is wished, until nothing is any more. Why the last wish was not, if it was not.
+fn serve(home: &Home, read: Drafts, wished: &Receiver<Drafts>, post: &Post) -> Option<String> {
     let mut shared = Shared { own: read.clone(), seen: read, others: Drafts::new() };
+    let mut unkept = None;
     while let Ok(wish) = wished.recv() {
         let newest = wished.try_iter().last().unwrap_or(wish);
-        if let Err(fault) = shared.change(home, newest) {
-            let message = format!("what you type is not kept: {fault}");
+        unkept = shared.change(home, newest).err().map(|fault| fault.to_string());
+        if let Some(why) = &unkept {
+            let message = format!("what you type is not kept: {why}");
             deliver(post, Msg::Failed(Told { message, hint: None }));
         }
     }
+    unkept
 }
 
 /// What is known of the file.
