@@ -9,7 +9,7 @@ use crate::wake;
 use crate::watcher::{Waiting, Watcher};
 use glis_wire::build::Build;
 use glis_wire::call::{Origin, Scope};
-use glis_wire::home::Home;
+use glis_wire::home::{Home, SOCKET};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use std::cmp::Ordering;
@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 /// A daemon that is neither reachable nor gone in this time needs a person to look at it.
 const START_TIME: Duration = Duration::from_secs(20);
 
-/// Between two attempts to start a daemon where another has the place.
+/// Between two attempts to start a daemon where another has the place; and for so long is one waited for that ends.
 const ELSEWHERE_TIME: Duration = Duration::from_secs(1);
 
 /// Makes connections to the daemon of one house, for one program.
@@ -104,6 +104,16 @@ impl Connector {
             Some(client) if !client.understands() => end(client, watcher).map(|()| true),
             Some(_) | None => Ok(false),
         }
+    }
+
+    /// Whether the daemon that was there has ended in good order: it takes its socket with it, before its lock, and one
+    /// that died leaves it behind.
+    pub(crate) fn has_left(&self) -> bool {
+        let until = Instant::now() + ELSEWHERE_TIME;
+        while has_daemon(&self.home) && Instant::now() < until {
+            std::thread::sleep(START_PACE);
+        }
+        !self.home.state.join(SOCKET).exists()
     }
 
     fn meet_running(&self, watcher: &mut dyn Watcher) -> Result<Option<Client>, Fault> {

@@ -55,13 +55,22 @@ impl Subscription {
     )]
     pub fn next(&mut self) -> Result<News, Fault> {
         loop {
+            if let Some(news) = self.next_or_end()? {
+                return Ok(news);
+            }
+        }
+    }
+
+    /// The same, and nothing when the daemon has ended in good order: whoever asks again starts one.
+    pub fn next_or_end(&mut self) -> Result<Option<News>, Fault> {
+        loop {
             let mut client = if let Some(client) = self.connection.take() {
                 client
             } else {
                 let (client, anew) = self.begin()?;
                 if let Some(log_id) = anew {
                     self.connection = Some(client);
-                    return Ok(News::Anew { log_id });
+                    return Ok(Some(News::Anew { log_id }));
                 }
                 client
             };
@@ -72,11 +81,19 @@ impl Subscription {
                     let seq =
                         seq.ok_or_else(|| Fault::Garbled("an event has no seq".to_owned()))?;
                     self.next = seq + 1;
-                    return Ok(News::Event { seq, event });
+                    return Ok(Some(News::Event { seq, event }));
                 }
-                // The daemon ends: what follows is told by the next one.
-                Ok(Streamed::Words(Response::End)) => {}
-                Err(fault) if fault.is_lost() => {}
+                // What follows is told by the next daemon.
+                Ok(Streamed::Words(Response::End)) => {
+                    if self.connector.has_left() {
+                        return Ok(None);
+                    }
+                }
+                Err(fault) if fault.is_lost() => {
+                    if self.connector.has_left() {
+                        return Ok(None);
+                    }
+                }
                 Ok(Streamed::Words(words)) if words.is_final() => {
                     usable(words)?;
                 }
