@@ -168,6 +168,25 @@ impl Command {
         NAMES.iter().find(|(known, _)| *known == self).map_or("", |(_, name)| name)
     }
 
+    /// Whether words are typed behind it.
+    pub(crate) fn takes_words(self) -> bool {
+        let all = [
+            Self::Inline,
+            Self::Send,
+            Self::SendFile,
+            Self::New,
+            Self::NewLoop,
+            Self::Execute,
+            Self::Timeout,
+            Self::ResumeWith,
+            Self::MergeInto,
+            Self::PauseFor,
+            Self::LoopMax,
+            Self::DenyBecause,
+        ];
+        all.contains(&self)
+    }
+
     /// Whether it is about one session, or several that are marked.
     pub(crate) fn is_about_a_session(self) -> bool {
         match self {

@@ -2,6 +2,7 @@
 
 mod begun;
 mod pausing;
+mod reply;
 
 use begun::in_dollars;
 pub(crate) use begun::{loop_line, new_session};
@@ -10,9 +11,10 @@ use glis_core::looping::LoopChange;
 use glis_core::pause::{PauseMode, PauseReason};
 use glis_core::plain::shell_word;
 use glis_core::spec::IdleLimit;
-use glis_core::talk::ALLOW_FOR_SESSION;
 use glis_wire::client::{Action, Discard, PauseAll, Request, TrashAction};
+use glis_wire::plan::PlanRequest;
 pub(crate) use pausing::PauseWith;
+pub(crate) use reply::Reply;
 
 /// Something that is done with a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,6 +33,11 @@ pub(crate) enum Deed {
     },
     Restart,
     RestartWithContext,
+    /// A task of a plan gets a new run.
+    RestartTask {
+        place: String,
+        task: String,
+    },
     Stop,
     Remove {
         running: IfRunning,
@@ -71,44 +78,6 @@ pub(crate) enum Deed {
     Discard,
 }
 
-/// An answer by one key, or in words.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Reply {
-    Allow,
-    AllowForSession,
-    Deny,
-    DenyBecause(String),
-    Words(String),
-}
-
-impl Reply {
-    fn word(&self) -> &str {
-        match self {
-            Self::Allow => "allow",
-            Self::AllowForSession => ALLOW_FOR_SESSION,
-            Self::Deny | Self::DenyBecause(_) => "deny",
-            Self::Words(words) => words,
-        }
-    }
-
-    fn reason(&self) -> Option<String> {
-        match self {
-            Self::DenyBecause(reason) => Some(reason.clone()),
-            Self::Allow | Self::AllowForSession | Self::Deny | Self::Words(_) => None,
-        }
-    }
-
-    fn typed(&self) -> String {
-        match self {
-            Self::Allow => "allow".to_owned(),
-            Self::AllowForSession => "allow --for-session".to_owned(),
-            Self::Deny => "deny".to_owned(),
-            Self::DenyBecause(reason) => format!("deny --reason {}", shell_word(reason)),
-            Self::Words(words) => shell_word(words),
-        }
-    }
-}
-
 impl Deed {
     /// The call that does it. Sessions are named by their id, which stays.
     pub(crate) fn request(&self, id: &str) -> Request {
@@ -125,6 +94,10 @@ impl Deed {
             Self::ResumeWith { prompt } => act(Action::Resume { prompt: Some(prompt.clone()) }),
             Self::Restart => act(Action::Restart { with_context: false }),
             Self::RestartWithContext => act(Action::Restart { with_context: true }),
+            Self::RestartTask { place, task } => {
+                let (place, task) = (place.clone(), task.clone());
+                Request::Plan(PlanRequest::Restart { place, task, plan: None })
+            }
             Self::Stop => act(Action::Stop),
             Self::Remove { running } => act(Action::Remove { running: *running }),
             Self::Answer { request, answer } => act(Action::Answer {
@@ -177,6 +150,7 @@ impl Deed {
             }
             Self::Restart => format!("glis restart {name} --yes"),
             Self::RestartWithContext => format!("glis restart {name} --with-context --yes"),
+            Self::RestartTask { task, .. } => format!("glis restart {} --yes", shell_word(task)),
             Self::Stop => format!("glis stop {name}"),
             Self::Remove { running: IfRunning::Stop } => format!("glis rm {name} --stop"),
             Self::Remove { running: IfRunning::Refuse } => format!("glis rm {name}"),
@@ -233,7 +207,7 @@ impl Deed {
             Self::Pause | Self::ForcePause | Self::PauseWith(_) => "PAUSING...",
             Self::CancelPause => "cancelling the pause",
             Self::Resume | Self::ResumeWith { .. } => "resuming",
-            Self::Restart | Self::RestartWithContext => "restarting",
+            Self::Restart | Self::RestartWithContext | Self::RestartTask { .. } => "restarting",
             Self::Stop => "stopping",
             Self::Remove { .. } => "moving it to the trash",
             Self::Answer { .. } => "answering",
@@ -261,11 +235,14 @@ impl Deed {
             Self::Restart | Self::RestartWithContext => {
                 format!("`{name}` began a fresh conversation")
             }
+            Self::RestartTask { task, .. } => {
+                format!("task {task} has a new run; `{name}` stays as it is")
+            }
             Self::Stop => format!("`{name}` is suspended; the next message wakes it"),
             Self::Remove { .. } => format!("`{name}` is in the trash"),
-            Self::Answer { .. } => format!("answered `{name}`"),
-            Self::AutoYes { on: true } => format!("rules answer for `{name}` now"),
-            Self::AutoYes { on: false } => format!("`{name}` asks you again"),
+            Self::Answer { answer, .. } => format!("`{name}`: {}", answer.past()),
+            Self::AutoYes { on: true } => format!("auto-yes on for `{name}`"),
+            Self::AutoYes { on: false } => format!("auto-yes off for `{name}`"),
             Self::Snapshot => format!("the worktree of `{name}` is saved"),
             Self::Compact => format!("the conversation of `{name}` is summed up"),
             Self::Acknowledge => format!("`{name}` is acknowledged"),
@@ -288,18 +265,22 @@ impl Deed {
         }
     }
 
-    /// What undoes it, where something does.
-    pub(crate) fn inverse(&self) -> Option<Self> {
+    /// What it is called and what undoes it, where something does.
+    pub(crate) fn undone(&self) -> Option<(&'static str, Self)> {
         match self {
-            Self::Pause | Self::ForcePause | Self::PauseWith(_) | Self::Stop => Some(Self::Resume),
-            Self::Resume | Self::ResumeWith { .. } => Some(Self::Pause),
-            Self::Remove { .. } => Some(Self::Undelete { name: None }),
-            Self::Undelete { .. } => Some(Self::Remove { running: IfRunning::Refuse }),
-            Self::AutoYes { on } => Some(Self::AutoYes { on: !on }),
+            Self::Pause | Self::ForcePause | Self::PauseWith(_) => Some(("pause", Self::Resume)),
+            Self::Stop => Some(("stop", Self::Resume)),
+            Self::Resume | Self::ResumeWith { .. } => Some(("resume", Self::Pause)),
+            Self::Remove { .. } => Some(("removal", Self::Undelete { name: None })),
+            Self::Undelete { .. } => {
+                Some(("return from the trash", Self::Remove { running: IfRunning::Refuse }))
+            }
+            Self::AutoYes { on } => Some(("change of auto-yes", Self::AutoYes { on: !on })),
             Self::Send { .. }
             | Self::CancelPause
             | Self::Restart
             | Self::RestartWithContext
+            | Self::RestartTask { .. }
             | Self::Answer { .. }
             | Self::Snapshot
             | Self::Compact
@@ -320,6 +301,12 @@ impl Deed {
             Self::Restart | Self::RestartWithContext => {
                 Some(format!("Begin a fresh conversation in `{name}`? Its files stay."))
             }
+            Self::RestartTask { task, .. } => Some(format!(
+                "Begin task {task} anew? It gets a new run in a worktree of its own; `{name}` and its files stay."
+            )),
+            Self::AutoYes { on: true } => Some(format!(
+                "Have rules allow what `{name}` asks, where they know it? You are asked the rest."
+            )),
             Self::Remove { running: IfRunning::Stop } => {
                 Some(format!("Stop `{name}` and move it to the trash? Nothing is deleted."))
             }
@@ -344,7 +331,7 @@ impl Deed {
             | Self::LimitIdle { .. }
             | Self::CopySnapshot { .. }
             | Self::SetLoop { .. }
-            | Self::AutoYes { .. }
+            | Self::AutoYes { on: false }
             | Self::Snapshot
             | Self::Compact
             | Self::Acknowledge
@@ -444,9 +431,9 @@ mod tests {
         for deed in
             [Deed::Pause, Deed::Resume, Deed::AutoYes { on: true }, Deed::Undelete { name: None }]
         {
-            let back = deed.inverse().and_then(|inverse| inverse.inverse());
+            let back = deed.undone().and_then(|(_, inverse)| inverse.undone());
             assert!(back.is_some(), "{deed:?}");
         }
-        assert_eq!(Deed::Restart.inverse(), None);
+        assert_eq!(Deed::Restart.undone(), None);
     }
 }

@@ -13,6 +13,8 @@ const PASTE_ENDS: &[u8] = b"\x1b[201~";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Input {
     Key(Chord),
+    /// An escape and this key right behind it: with alt held, or one after the other.
+    Meta(Chord),
     Pasted(String),
     Mouse(Mouse),
     /// The terminal's window is the one that is typed into, or is not any more.
@@ -121,7 +123,7 @@ impl Reader {
         let held_back = std::mem::take(&mut self.held_back);
         match held_back.as_slice() {
             [0x1b] => vec![Input::Key(Chord::plain(Code::Esc))],
-            [0x1b, b'['] => vec![Input::Key(with_alt(Chord::plain(Code::Char('['))))],
+            [0x1b, b'['] => vec![Input::Meta(Chord::plain(Code::Char('[')))],
             _ => Vec::new(),
         }
     }
@@ -159,6 +161,9 @@ fn read_one(bytes: &[u8]) -> Read {
         [0x1b] | [0x1b, b'O'] => Read::Open,
         [0x1b, 0x1b, ..] => Read::Whole(1, Some(Input::Key(Chord::plain(Code::Esc)))),
         [0x1b, rest @ ..] => match character(rest) {
+            Read::Whole(taken, Some(Input::Key(chord))) if chord.text().is_some() => {
+                Read::Whole(taken + 1, Some(Input::Meta(chord)))
+            }
             Read::Whole(taken, Some(Input::Key(chord))) => {
                 Read::Whole(taken + 1, Some(Input::Key(with_alt(chord))))
             }

@@ -46,6 +46,8 @@ pub(crate) enum Msg {
     Event(Box<News>),
     /// The daemon cannot be reached; it is tried again.
     Lost(Told),
+    /// The daemon was stopped; it is not started again without a wish.
+    Stopped,
     /// Something that was asked for has ended.
     Ended { ticket: u64, result: Result<Box<Response>, Told> },
     /// A session's screen, and what follows it.
@@ -96,6 +98,8 @@ pub(crate) struct News {
     pub(crate) status: Option<Status>,
     /// What is being done after it, for a person who waits.
     pub(crate) step: Option<&'static str>,
+    /// The request that it is about, and how that is answered, where it is.
+    pub(crate) answer: Option<(String, Option<String>)>,
 }
 
 impl News {
@@ -109,6 +113,7 @@ impl News {
             name: text("event").unwrap_or_default(),
             status: status.and_then(|status| serde_json::from_value(status).ok()),
             step: glis_client::labels::step(event),
+            answer: text("ask").map(|request| (request, text("answer"))),
         }
     }
 }
@@ -197,6 +202,8 @@ pub(crate) enum Effect {
     Suspend,
     /// Draw everything, whatever is on the screen.
     Redraw,
+    /// Start the daemon, which was stopped.
+    StartDaemon,
     /// Show this session on the whole terminal.
     Attach { id: String },
     /// Make a call; its end comes back under the ticket.

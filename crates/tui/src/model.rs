@@ -1,7 +1,10 @@
 //! Everything that is shown. It is changed by `update` alone, and reads no clock and no file.
 
+mod ages;
+mod executed;
 mod field;
 mod forms;
+mod in_hand;
 mod listing;
 mod new_box;
 mod order;
@@ -9,8 +12,11 @@ mod past;
 mod plan_box;
 mod preview;
 
+pub(crate) use ages::{running_secs, since};
+pub(crate) use executed::{Executed, Stage, stage as executed_stage};
 pub(crate) use field::Field;
 pub(crate) use forms::{Fields, FileBox, SearchBox, Sought, WordsBox};
+pub(crate) use in_hand::InHand;
 pub(crate) use listing::Listing;
 pub(crate) use new_box::{NewBox, Repeat};
 pub(crate) use order::Line;
@@ -26,8 +32,8 @@ use crate::input::Focus;
 use crate::keymap::{KeyMap, Place};
 use crate::message::{Fetched, Judged, Now, Tab, Told};
 use crate::theme::Theme;
-use glis_client::labels::span;
 use glis_core::Status;
+use glis_wire::client::Request;
 use glis_wire::view::{SessionView, TrashView, WaitingFor};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -64,12 +70,22 @@ pub(crate) struct Model {
     pub(crate) past: Option<Past>,
     /// The entry of a conversation that is to be in sight once it is there: session and time.
     pub(crate) sought_entry: Option<(String, String)>,
-    /// How far the question in hand is scrolled.
+    /// The question in hand, as it was shown.
+    pub(crate) in_hand: Option<InHand>,
+    /// How far it is scrolled.
     pub(crate) ask_scroll: usize,
     /// How many files each session has changed, as of its last snapshot.
     pub(crate) changes: BTreeMap<String, usize>,
+    /// When the turn of each session that works began, in seconds since 1970.
+    pub(crate) turns: BTreeMap<String, i64>,
     /// What an interrupt is about to pause.
-    pub(crate) interrupted: Option<String>,
+    pub(crate) interrupted: Vec<Executed>,
+    /// The plan that was begun here: its task that runs is in hand until a key is pressed.
+    pub(crate) begun_plan: Option<String>,
+    /// Letters mean nothing before: they were typed for a box that did not open.
+    pub(crate) deaf_until: u64,
+    /// When the sessions that work are looked at again.
+    pub(crate) busy_look_at: u64,
     /// What the mouse has been drawn over, with its button held.
     pub(crate) drag: Option<Drag>,
     /// Whether the user's terminal is typed into, once it has said so.
@@ -108,6 +124,8 @@ pub(crate) enum Link {
     Connecting,
     Live,
     Lost(Told),
+    /// The daemon was stopped on purpose: it is started by a person, and not by us.
+    Stopped,
 }
 
 /// Who gets the keys.
@@ -120,8 +138,7 @@ pub(crate) enum Mode {
         behind: Box<Self>,
     },
     Confirm {
-        deed: Deed,
-        ids: Vec<String>,
+        sure: Sure,
         question: String,
     },
     Send {
@@ -174,6 +191,17 @@ pub(crate) enum Mode {
     },
 }
 
+/// What is done once a person has said that it is meant.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Sure {
+    /// This, with each of these sessions.
+    Each { deed: Deed, ids: Vec<String> },
+    /// A call that is about no single session, the line that does the same, and what is said meanwhile.
+    Call { request: Box<Request>, line: String, label: &'static str },
+    /// What was done under this ticket is undone.
+    Undo { ticket: u64 },
+}
+
 /// From where to where the mouse was drawn: columns and rows of the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Drag {
@@ -203,6 +231,8 @@ pub(crate) struct Notice {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Done,
+    /// Questions were answered: those of the next answer are added.
+    Answered,
     /// Nothing was to be done, and why.
     Said,
     Wrong,
@@ -231,6 +261,8 @@ pub(crate) struct Done {
     /// What would be typed to do the same.
     pub(crate) line: String,
     pub(crate) end: End,
+    /// When it was asked for.
+    pub(crate) at: u64,
 }
 
 /// How it ended.
@@ -301,9 +333,14 @@ impl Model {
             preview: Preview::default(),
             past: None,
             sought_entry: None,
+            in_hand: None,
             ask_scroll: 0,
             changes: BTreeMap::new(),
-            interrupted: None,
+            turns: BTreeMap::new(),
+            interrupted: Vec::new(),
+            begun_plan: None,
+            deaf_until: 0,
+            busy_look_at: 0,
             drag: None,
             focus: None,
             pressed_at: now.ms,
@@ -416,10 +453,17 @@ impl Model {
             self.preview.follow_at,
             self.settles_at,
             self.keeps_at,
+            self.works().then_some(self.busy_look_at),
             self.next_age(),
             self.ticks(),
         ];
         times.into_iter().flatten().min()
+    }
+
+    /// Whether any session works, and is looked at again for that.
+    pub(crate) fn works(&self) -> bool {
+        let busy = |session: &SessionView| session.status == Status::Busy;
+        self.link == Link::Live && self.sessions.values().any(busy)
     }
 
     /// The clock of a loop or task in hand moves while it runs.
@@ -428,17 +472,6 @@ impl Model {
         let runs = matches!(session.status, Status::Busy | Status::Waiting | Status::Resuming);
         (runs && (session.looped.is_some() || session.plan.is_some()))
             .then(|| self.now.ms - self.now.ms % 1000 + 1000)
-    }
-
-    /// When the next age that is shown changes: they are told in minutes at least.
-    fn next_age(&self) -> Option<u64> {
-        let ages = self.sessions.values().filter_map(|session| age_secs(session, self.now));
-        let left = ages.map(|age| match age {
-            0..3600 => 60 - age % 60,
-            3600..86_400 => 3600 - age % 3600,
-            _ => 86_400 - age % 86_400,
-        });
-        left.min().map(|secs| self.now.ms + u64::try_from(secs).unwrap_or(60) * 1000)
     }
 }
 
@@ -453,38 +486,8 @@ pub(crate) fn passes(session: &SessionView) -> bool {
     matches!(session.status, Status::Pausing | Status::Resuming)
 }
 
-/// How long ago a session was last active.
-pub(crate) fn age_secs(session: &SessionView, now: Now) -> Option<i64> {
-    secs_since(&session.last_active_at, now)
-}
-
-/// How long a session has been at it: until now while it runs, else until it was last active.
-pub(crate) fn running_secs(session: &SessionView, now: Now) -> i64 {
-    let since = |time: &str| secs_since(time, now).unwrap_or(0);
-    let rests = match session.status {
-        Status::Busy | Status::Idle | Status::Waiting | Status::Pausing | Status::Resuming => None,
-        Status::Paused => session.paused_at.as_deref().or(Some(&session.last_active_at)),
-        Status::Created
-        | Status::Suspended
-        | Status::Interrupted
-        | Status::Completed
-        | Status::Failed
-        | Status::Archived => Some(session.last_active_at.as_str()),
-    };
-    (since(&session.created_at) - rests.map_or(0, since)).max(0)
-}
-
-/// How long ago a time of ours was.
-pub(crate) fn since(time: &str, now: Now) -> String {
-    secs_since(time, now).map_or_else(|| "-".to_owned(), age)
-}
-
-/// Nothing ticks: what is younger than a minute is just that.
-pub(crate) fn age(secs: i64) -> String {
-    if secs < 60 { "now".to_owned() } else { span(secs) }
-}
-
-fn secs_since(time: &str, now: Now) -> Option<i64> {
-    let then = time.parse::<jiff::Timestamp>().ok()?;
-    Some((now.wall_secs - then.as_second()).max(0))
+/// What was asked when a session was paused, which its agent has not heard an answer to.
+pub(crate) fn was_asking(session: &SessionView) -> Option<String> {
+    let asked = session.was_asking.iter().map(|ask| ask.text.as_str()).collect::<Vec<_>>();
+    (!asked.is_empty()).then(|| asked.join("; "))
 }

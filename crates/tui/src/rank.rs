@@ -25,6 +25,10 @@ pub(crate) fn rank(session: &SessionView) -> Rank {
     match session.status {
         Status::Waiting => Rank::Waiting,
         Status::Idle | Status::Suspended if session.unmerged.is_some() => Rank::Waiting,
+        // It waits for words since its question was dropped.
+        Status::Idle | Status::Paused | Status::Suspended if !session.was_asking.is_empty() => {
+            Rank::Waiting
+        }
         Status::Failed | Status::Interrupted => Rank::Failed,
         Status::Idle | Status::Completed if unseen() => Rank::Unseen,
         Status::Idle => Rank::Idle,

@@ -345,10 +345,12 @@ impl Runtime {
     fn arrive(&mut self, arrived: Arrived) -> io::Result<Go> {
         match arrived {
             Arrived::Msg(msg) => self.tell_model(*msg),
-            Arrived::Painted(painted) => match self.follower.begin(*painted) {
-                Some(msg) => self.tell_model(msg),
-                None => Ok(Go::On),
-            },
+            Arrived::Painted(painted) => {
+                for msg in self.follower.begin(*painted) {
+                    self.tell_model(msg)?;
+                }
+                Ok(Go::On)
+            }
         }
     }
 
@@ -370,6 +372,7 @@ impl Runtime {
             Effect::Quit => return Ok(Go::Home),
             Effect::Suspend => self.suspend()?,
             Effect::Redraw => self.fit()?,
+            Effect::StartDaemon => self.calls.start_daemon(),
             Effect::Attach { id } => self.attach(&id)?,
             Effect::Call { ticket, request } => self.calls.call(ticket, *request),
             Effect::Look(ids) => self.looks.look(ids),

@@ -1,5 +1,6 @@
 //! The tests of the whole: stories, frames, chaos; and sessions for them.
 
+mod asking;
 mod boxes;
 mod calls;
 mod chaos;
@@ -13,6 +14,7 @@ mod loops;
 mod plans;
 mod sizes;
 mod stories;
+mod trust;
 mod views;
 
 use glis_core::Status;

@@ -1,6 +1,7 @@
 //! What follows from a message: a changed model, and what is to be done outside. Nothing else decides.
 
 mod acts;
+mod asking;
 mod boxes;
 mod command;
 mod drafts;
@@ -22,15 +23,24 @@ mod words;
 
 pub(crate) use drafts::unsent;
 
+use crate::chord::{Chord, Code, Held};
+use crate::command::Command;
 use crate::input::Input;
+use crate::keymap::Place;
 use crate::message::{Effect, Msg, Now, Tab, TaskPlace, Told};
-use crate::model::{Kind, Model, Notice, Page, Preview};
+use crate::model::{Kind, Link, Model, Notice, Page, Preview, Shown};
 use crate::theme::Ground;
+use crate::view;
+use glis_core::Status;
 
 /// The hand rests on a session when it has not moved for so long; only then is its terminal followed.
 const FOLLOW_WAIT_MS: u64 = 40;
 /// Between two looks at what has changed: ten a second are more than can be read.
 const LOOK_PACE_MS: u64 = 100;
+/// Between two looks at sessions that work: their words flow, and no event tells so.
+const BUSY_LOOK_MS: u64 = 3000;
+/// A terminal that was not there yet is looked for again after so long: a holder begins in a sixth of it.
+const FOLLOW_AGAIN_MS: u64 = 1000;
 /// The list is not put in another order under a hand that moved in it this recently.
 const SETTLE_MS: u64 = 2000;
 /// A prefix waits so long for its second key.
@@ -47,14 +57,23 @@ pub(crate) fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
     let mut effects = Vec::new();
     match msg {
         Msg::Input(input) => take_input(model, input, &mut effects),
-        Msg::Resized { columns, rows } => model.size = (columns, rows),
+        Msg::Resized { columns, rows } => {
+            model.size = (columns, rows);
+            asking::resized(model);
+        }
         Msg::Time => {}
         Msg::Listed { sessions, last_seq, gate } => {
             news::listed(model, sessions, last_seq, gate);
         }
         Msg::Seen(seen) => news::seen(model, seen),
         Msg::Event(event) => news::event(model, *event, &mut effects),
-        Msg::Lost(told) => model.link = crate::model::Link::Lost(told),
+        Msg::Lost(told) => model.link = Link::Lost(told),
+        Msg::Stopped => {
+            model.link = Link::Stopped;
+            let key = model.key(Place::List, Command::Attach);
+            let message = "the daemon was stopped; agents run on".to_owned();
+            wrong(model, Told { message, hint: Some(format!("{key} starts it again")) });
+        }
         Msg::Ended { ticket, result } => news::ended(model, ticket, result, &mut effects),
         Msg::Preview { session, news } => {
             if model.preview.session.as_ref() == Some(&session) {
@@ -76,7 +95,7 @@ pub(crate) fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
         Msg::Failed(told) => wrong(model, told),
     }
     pass_time(model, &mut effects);
-    command::keep_asking(model);
+    asking::keep(model);
     inline::keep(model);
     past::keep(model);
     executing::keep(model);
@@ -87,8 +106,22 @@ pub(crate) fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
             model.preview.follow_at = Some(now.ms);
         }
     }
+    follow_again(model);
     follow(model, &mut effects);
     effects
+}
+
+/// A terminal that cannot be followed is tried again for as long as something runs in it.
+fn follow_again(model: &mut Model) {
+    let runs = model.session().is_some_and(|session| session.pid.is_some());
+    let preview = &mut model.preview;
+    let is_lost = match &preview.shown {
+        Shown::Nothing => false,
+        Shown::Screen(..) | Shown::Refused(_) => preview.live().is_none(),
+    };
+    if runs && is_lost && !preview.is_asked && preview.follow_at.is_none() {
+        preview.follow_at = Some(model.now.ms + FOLLOW_AGAIN_MS);
+    }
 }
 
 /// The user is back from a session's own terminal. Its screen may have another size by now.
@@ -102,11 +135,14 @@ fn returned(model: &mut Model, result: Result<(), Told>) {
 
 fn take_input(model: &mut Model, input: Input, effects: &mut Vec<Effect>) {
     match input {
-        Input::Key(chord) => {
-            model.drag = None;
-            model.pressed_at = model.now.ms;
-            press::press(model, chord, effects);
-            drafts::typed(model);
+        Input::Key(chord) => press_key(model, chord, effects),
+        Input::Meta(chord) => {
+            let alt = Chord { held: Held { alt: true, ..chord.held }, ..chord };
+            if press::takes_alt(model, alt) {
+                return press_key(model, alt, effects);
+            }
+            press_key(model, Chord::plain(Code::Esc), effects);
+            press_key(model, chord, effects);
         }
         Input::Pasted(text) => {
             boxes::paste(model, &text, effects);
@@ -117,6 +153,14 @@ fn take_input(model: &mut Model, input: Input, effects: &mut Vec<Effect>) {
         Input::Background(red, green, blue) => model.theme.ground = Ground::of(red, green, blue),
         Input::Answered => {}
     }
+}
+
+fn press_key(model: &mut Model, chord: Chord, effects: &mut Vec<Effect>) {
+    model.drag = None;
+    model.begun_plan = None;
+    model.pressed_at = model.now.ms;
+    press::press(model, chord, effects);
+    drafts::typed(model);
 }
 
 /// What is over is over; what was put off is done.
@@ -134,8 +178,17 @@ fn pass_time(model: &mut Model, effects: &mut Vec<Effect>) {
     if model.settles_at.is_some_and(|at| at <= now) {
         model.put_in_order();
     }
+    // Nothing tells what a stream of words is at.
+    if model.works() && model.busy_look_at <= now {
+        model.busy_look_at = now + BUSY_LOOK_MS;
+        let busy = |id: &String| model.sessions.get(id).is_some_and(|s| s.status == Status::Busy);
+        let seen = view::sessions_in_sight(model).into_iter().filter(busy);
+        let seen: Vec<String> = seen.collect();
+        model.looking.stale.extend(seen);
+    }
+    let linked = model.link != Link::Stopped;
     let looking = &mut model.looking;
-    if !looking.under_way && !looking.stale.is_empty() && looking.not_before <= now {
+    if linked && !looking.under_way && !looking.stale.is_empty() && looking.not_before <= now {
         looking.under_way = true;
         looking.not_before = now + LOOK_PACE_MS;
         effects.push(Effect::Look(std::mem::take(&mut looking.stale).into_iter().collect()));
@@ -153,7 +206,8 @@ fn move_on(model: &mut Model) {
 
 /// Asks for what is shown of the session in hand, once the hand rests on it.
 fn follow(model: &mut Model, effects: &mut Vec<Effect>) {
-    if model.preview.follow_at.is_none_or(|at| at > model.now.ms) {
+    let stopped = model.link == Link::Stopped;
+    if stopped || model.preview.follow_at.is_none_or(|at| at > model.now.ms) {
         return;
     }
     model.preview.follow_at = None;
@@ -163,7 +217,10 @@ fn follow(model: &mut Model, effects: &mut Vec<Effect>) {
         effects.push(Effect::CountChanges { session });
     }
     match (tab, session) {
-        (Tab::Terminal, session) => effects.push(Effect::Follow(session)),
+        (Tab::Terminal, session) => {
+            model.preview.is_asked = session.is_some();
+            effects.push(Effect::Follow(session));
+        }
         (tab, Some(session)) => {
             effects.push(Effect::Follow(None));
             if model.page == Page::Empty {
@@ -201,6 +258,13 @@ fn done(model: &mut Model, message: String) {
     tell(model, message, Kind::Done);
 }
 
+/// Says how a question was answered, behind what is said of those before it.
+fn answered(model: &mut Model, message: &str) {
+    let before = model.notice.take().filter(|notice| notice.kind == Kind::Answered);
+    let before = before.map(|notice| format!("{}, ", notice.told.message)).unwrap_or_default();
+    tell(model, format!("{before}{message}"), Kind::Answered);
+}
+
 /// Says why a key did nothing.
 fn said(model: &mut Model, message: String) {
     tell(model, message, Kind::Said);
@@ -211,11 +275,11 @@ fn tell(model: &mut Model, message: String, kind: Kind) {
     model.notice = Some(Notice { told: Told { message, hint: None }, kind, until });
 }
 
-/// The repository that one is in, else that of the session in hand. Where there is none, it is said what to
-/// do.
+/// The repository of the session in hand, else the one that we were started in. Where there is none, it is said
+/// what to do.
 fn repository(model: &mut Model, hint: &str) -> Option<String> {
     let of_session = model.session().map(|session| session.repo_root.clone());
-    let found = model.here.clone().or(of_session);
+    let found = of_session.or_else(|| model.here.clone());
     if found.is_none() {
         let message = "this folder is in no git repository".to_owned();
         wrong(model, Told { message, hint: Some(hint.to_owned()) });

@@ -16,12 +16,14 @@ mod overlay;
 mod pages;
 mod pen;
 mod plan;
+mod question;
 mod status;
 mod terminal;
 
-pub(crate) use asks::{choices, keys_for};
+pub(crate) use asks::AskRows;
 #[cfg(test)]
 pub(crate) use pen::{cuts, overlaps};
+pub(crate) use question::{choices, keys_for};
 
 use crate::message::Tab;
 use crate::model::{Drag, Mode, Model, Page};
@@ -63,8 +65,8 @@ pub(crate) fn draw(model: &Model, buffer: &mut Buffer) -> Option<(u16, u16)> {
     }
     let layout = Layout::of(model, area);
     bars::top(model, &mut pen, layout.top);
-    if let Mode::Asks { at } = &model.mode {
-        asks::draw(model, at.as_ref(), &mut pen, layout.body);
+    if let Mode::Asks { .. } = &model.mode {
+        asks::draw(model, &mut pen, layout.body);
     } else {
         list::draw(model, &mut pen, layout.list);
         layout.draw_rule(model, &mut pen);
@@ -187,10 +189,16 @@ fn each_dragged(Drag { from, to }: Drag, area: Rect, mut see: impl FnMut(u16, u1
     }
 }
 
-/// How far the question in hand can be scrolled.
-pub(crate) fn ask_scroll_max(model: &Model) -> usize {
+/// The sessions that are in sight in the list.
+pub(crate) fn sessions_in_sight(model: &Model) -> Vec<String> {
     let layout = Layout::of(model, Layout::whole(model));
-    asks::scroll_max(model, layout.body)
+    list::in_sight(model, layout.list)
+}
+
+/// What of the question in hand is on the screen.
+pub(crate) fn ask_rows(model: &Model) -> AskRows {
+    let layout = Layout::of(model, Layout::whole(model));
+    asks::in_sight(model, layout.body)
 }
 
 /// The line of the conversation in hand at which something was said.

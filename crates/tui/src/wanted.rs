@@ -3,6 +3,7 @@
 use crate::deed::{Deed, PauseWith, Reply};
 use glis_core::looping::LoopChange;
 use glis_core::spec::IdleLimit;
+use glis_wire::view::SessionView;
 
 /// What is asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,6 +52,24 @@ impl Wanted {
             Self::CopyTo { .. } => "an absolute path; the session is left as it is",
             Self::NewName => "a name: lower-case letters, digits, `.`, `_`, `-`",
             Self::LoopMax => "a number or `off`; or max-cost=5, max-failures=2, until=CMD",
+        }
+    }
+
+    /// What it is at present, where that is known.
+    pub(crate) fn present(&self, session: &SessionView) -> Option<String> {
+        match self {
+            Self::Timeout if session.idle_timeout_secs == 0 => Some("off".to_owned()),
+            Self::Timeout => Some((session.idle_timeout_secs / 60).to_string()),
+            Self::LoopMax => {
+                let own = session.looped.as_ref()?;
+                Some(own.max.map_or_else(|| "off".to_owned(), |max| max.to_string()))
+            }
+            Self::ResumeWords
+            | Self::MergeInto
+            | Self::PauseFor
+            | Self::WhyNot { .. }
+            | Self::CopyTo { .. }
+            | Self::NewName => None,
         }
     }
 

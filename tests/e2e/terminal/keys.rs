@@ -63,8 +63,10 @@ const ACTING: &[Step] = &[
     ("list undo", "z", "▌ ◐ blue"),
     ("list restart", "R", "Begin a fresh conversation"),
     ("", "y", "began a fresh conversation"),
-    ("list auto-yes", "Y", "rules answer for `blue` now"),
-    ("", "Y", "`blue` asks you again"),
+    ("list auto-yes", "Y", "Have rules allow what `blue` asks"),
+    ("", "y", "auto-yes on for `blue`"),
+    ("", "", "◐»blue"),
+    ("", "Y", "auto-yes off for `blue`"),
     ("list timeout", "t", "suspend blue after"),
     ("", "=9\r", "suspended after 9 idle minutes"),
     ("list type", "i", "YOUR KEYS GO TO blue"),
@@ -97,8 +99,15 @@ const KEEPING: &[Step] = &[
     ("", "y", "the files of `blue` are restored"),
     ("list resume-with", "r", "resume blue with these words"),
     ("", "=say back-with-words\r", "back-with-words"),
-    ("list pause-all", "P", "U resumes all"),
-    ("list resume-all", "U", "▌ ◐ blue"),
+    ("", "U", "P has stopped nothing"),
+    ("list pause-all", "P", "Pause 1 session?"),
+    ("", "y", "U resumes all"),
+    ("list resume-all", "U", "Resume 1 session, which P stopped?"),
+    ("", "y", "▌ ◐ blue"),
+    ("", "P", "Pause 1 session?"),
+    ("", "y", "U resumes all"),
+    ("list resume-all-from-log", "=:resume all from the log\r", "as the event log has it?"),
+    ("", "y", "▌ ◐ blue"),
     ("", "=:pause after its turn\r", "‖ blue"),
     ("list pause-after-turn", "u", "▌ ◐ blue"),
     ("", "=:pause for a while\r", "pause blue for"),
@@ -107,7 +116,7 @@ const KEEPING: &[Step] = &[
     ("list pause-keep-worktree", "=:pause, keep worktree\r", "‖ blue"),
     ("", "u", "▌ ◐ blue"),
     ("list pause-or-force", "=:pause, force if late\r", "‖ blue"),
-    ("list resume-all-from-log", "=:resume all from the log\r", "▌ ◐ blue"),
+    ("", "u", "▌ ◐ blue"),
     ("list pause-or-leave", "=:pause, unless late\r", "‖ blue"),
     ("", "u", "▌ ◐ blue"),
     ("", "=:pause, ignored files too\r", "ignored files too?"),
@@ -151,16 +160,24 @@ const ASKING: &[Step] = &[
     ("asks attach", "Enter", "!? keys"),
     ("", "", "[y/n]"),
     ("", "C-q", "▌ ? blue"),
-    ("asks allow-for-session", "Y", "▌ ? green"),
+    ("asks allow-for-session", "Y", "allowed for the session by you"),
+    ("", "j", "▌ ? green"),
     ("asks deny-because", "r", "deny green, because"),
-    ("", "=it is made\r", "▌ ? red"),
+    ("", "=it is made\r", "denied by you"),
+    ("", "j", "▌ ? red"),
     ("asks send", "s", "answer to red"),
-    ("", "=blue\r", "1 terminal"),
+    ("", "=blue\r", "answered by you"),
+    ("", "a", "1 terminal"),
 ];
 
 /// Yes, no, and away.
-const ANSWERING: &[Step] =
-    &[("", "a", "make three"), ("asks allow", "y", "make four"), ("asks deny", "n", "1 terminal")];
+const ANSWERING: &[Step] = &[
+    ("", "a", "    make three"),
+    ("asks allow", "y", "allowed by you"),
+    ("", "j", "    make four"),
+    ("asks deny", "n", "denied by you"),
+    ("", "a", "1 terminal"),
+];
 const LEAVING: &[Step] = &[("", "a", "make five"), ("asks interrupt", "C-c", "!? keys")];
 
 /// Looking back in a terminal that has shown the numbers from 1001 to 1100.
@@ -308,12 +325,12 @@ fn keys_that_answer() -> Outcome {
         house.ok(&["send", name, words])?;
         house.until(name, "waiting")?;
     }
-    tmux.sees("one", "2 waiting")?;
+    tmux.until("one", |screen| screen.contains("make three") && screen.contains("make four"))?;
     play(&tmux, ANSWERING)?;
     house.until("green", "idle")?;
     house.ok(&["send", "green", "approve make five"])?;
     house.until("green", "waiting")?;
-    tmux.sees("one", "1 waiting")?;
+    tmux.sees("one", "make five")?;
     play(&tmux, LEAVING)
 }
 

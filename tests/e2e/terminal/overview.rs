@@ -104,11 +104,13 @@ fn a_day_in_it_question_pause_death_of_the_daemon_and_back() -> Outcome {
     tmux.sees("one", "message to blue")?;
     tmux.line("one", "approve Bash: make")?;
     house.until("blue", "waiting")?;
-    tmux.sees("one", "1 waiting")?;
+    tmux.sees("one", "a answers")?;
     tmux.key("one", "a")?;
     tmux.sees("one", "wants to be allowed")?;
     tmux.key("one", "y")?;
     house.until("blue", "idle")?;
+    tmux.sees("one", "allowed by you")?;
+    tmux.key("one", "a")?;
     tmux.sees("one", "ctrl+x p pause")?;
     // Paused, and the daemon dies behind its back.
     tmux.key("one", "C-x")?;
@@ -150,11 +152,8 @@ fn a_draft_is_there_after_a_restart_and_plain_lines_follow_events() -> Outcome {
     tmux.sees("one", "message to blue")?;
     tmux.run(&["send-keys", "-t", "one", "-l", "half a thought"])?;
     tmux.sees("one", "half a thought")?;
-    tmux.key("one", "Escape")?;
-    // An escape and a key right behind it are one key to a terminal.
-    tmux.until("one", |screen| !screen.contains("message to blue"))?;
-    tmux.sees("one", "not sent yet")?;
-    tmux.key("one", "q")?;
+    // To a terminal an escape and a key right behind it may be one key.
+    tmux.run(&["send-keys", "-t", "one", "Escape", "q"])?;
     tmux.left("one", "left-with-0")?;
     opened(&tmux)?;
     tmux.sees("one", "not sent yet")?;
@@ -167,7 +166,71 @@ fn a_draft_is_there_after_a_restart_and_plain_lines_follow_events() -> Outcome {
     tmux.line("one", "clear; glis --plain")?;
     tmux.sees("one", "blue: idle, rehearsal")?;
     house.ok(&["pause", "blue"])?;
+    tmux.sees("one", "blue: paused, rehearsal")?;
+    tmux.key("one", "C-c")?;
+    tmux.line("one", "clear; TERM=dumb glis")?;
     tmux.sees("one", "blue: paused, rehearsal").map(drop)
+}
+
+#[test]
+fn what_cannot_be_kept_is_on_the_terminal_at_the_end() -> Outcome {
+    let house = House::new()?;
+    house.in_terminal("blue")?;
+    let Some(tmux) = Tmux::start(&house)? else { return Ok(()) };
+    opened(&tmux)?;
+    tmux.sees("one", "1 session")?;
+    // Nothing can be written there, as on a full disk.
+    std::fs::create_dir(house.home().join("drafts.new"))?;
+    tmux.key("one", "s")?;
+    tmux.sees("one", "message to blue")?;
+    tmux.run(&["send-keys", "-t", "one", "-l", "half a thought"])?;
+    tmux.sees("one", "what you type is not kept")?;
+    tmux.run(&["send-keys", "-t", "one", "Escape", "q"])?;
+    let screen = tmux.left("one", "left-with-1")?;
+    assert!(screen.contains("what you typed was not kept"), "{screen}");
+    assert!(screen.contains("half a thought"), "{screen}");
+    Ok(())
+}
+
+#[test]
+fn the_terminal_in_hand_is_followed_over_every_start_of_its_session() -> Outcome {
+    let house = House::new()?;
+    house.in_terminal("blue")?;
+    house.turn("blue", "say before-the-pause")?;
+    let Some(tmux) = Tmux::start(&house)? else { return Ok(()) };
+    opened(&tmux)?;
+    tmux.sees("one", "before-the-pause")?;
+    for words in ["once-again", "and-once-more"] {
+        house.ok(&["pause", "blue"])?;
+        tmux.sees("one", "⏸ PAUSED")?;
+        house.ok(&["resume", "blue"])?;
+        house.turn("blue", &format!("say {words}"))?;
+        tmux.until("one", |screen| screen.contains(&format!("\n {words}")))?;
+    }
+    tmux.key("one", "i")?;
+    tmux.sees("one", "YOUR KEYS GO TO blue")?;
+    tmux.line("one", "say typed-after-it")?;
+    tmux.until("one", |screen| screen.contains("\n typed-after-it")).map(drop)
+}
+
+#[test]
+fn a_daemon_that_is_stopped_stays_stopped_until_a_key_starts_it() -> Outcome {
+    let house = House::new()?;
+    house.in_terminal("blue")?;
+    let Some(tmux) = Tmux::start(&house)? else { return Ok(()) };
+    opened(&tmux)?;
+    tmux.sees("one", "1 session")?;
+    house.ok(&["daemon", "stop"])?;
+    tmux.sees("one", "daemon stopped, enter starts it")?;
+    for key in ["2", "3", "1"] {
+        tmux.key("one", key)?;
+    }
+    tmux.sees("one", "daemon stopped, enter starts it")?;
+    let (_, told) = house.fails(&["daemon", "status"])?;
+    assert_eq!(told["message"], "the daemon does not run", "{told}");
+    tmux.key("one", "Enter")?;
+    tmux.until("one", |screen| !screen.contains("daemon stopped") && screen.contains("blue"))?;
+    house.ok(&["daemon", "status"]).map(drop)
 }
 
 #[test]

@@ -42,8 +42,12 @@ fn a_plan_is_executed_from_the_overview() -> Outcome {
     tmux.sees("one", "execute the plan of repo")?;
     tmux.sees("one", "two  ")?;
     tmux.key("one", "Enter")?;
+    tmux.sees("one", "Execute the plan `Tidy up` of ")?;
+    assert!(!house.ok(&["events"])?.contains("plan_"), "not before it is confirmed");
+    tmux.key("one", "y")?;
     tmux.sees("one", "of 2 tasks are done")?;
     until_at_work(&house, "two-1")?;
+    tmux.sees("one", "▌ ● two-1")?;
     assert_eq!(record(&house, "one-1")?["state"], "succeeded");
     // It is shown as any plan is, and a look at its file tells how far it is.
     tmux.key("one", "e")?;
@@ -84,7 +88,7 @@ fn cli_and_tui_share_the_same_pause_resume_and_restart() -> Outcome {
     pressed.follow(1)?.until(|event| event["event"] == "run_succeeded")?;
     tmux.until("one", |screen| !screen.contains("Paused. Ctrl+C again to quit."))?;
     tmux.key("one", "R")?;
-    tmux.sees("one", "Begin a fresh conversation")?;
+    tmux.sees("one", "Begin task long anew? It gets a new run")?;
     assert_eq!(runs(&pressed, "long")?.len(), 1, "not before it is confirmed");
     tmux.key("one", "y")?;
     until_at_work(&pressed, "long-2")?;
@@ -110,6 +114,26 @@ fn ctrl_c_pauses_the_run_and_stays_and_ctrl_c_again_quits() -> Outcome {
     assert_eq!(house.ok(&["events"])?, before, "leaving changes nothing");
     assert_eq!(record(&house, "long-1")?["state"], "paused");
     Ok(())
+}
+
+/// A session that is no part of the plan is in hand.
+#[test]
+fn ctrl_c_pauses_the_plan_of_the_repository_whichever_row_is_in_hand() -> Outcome {
+    let (house, window) = at_work()?;
+    kill_and_wait(window.pid()?)?;
+    house.in_terminal("shell")?;
+    let Some(tmux) = Tmux::start(&house)? else { return Ok(()) };
+    opened(&tmux)?;
+    tmux.sees("one", "task long")?;
+    tmux.key("one", "/")?;
+    tmux.line("one", "shell")?;
+    tmux.sees("one", "▌ ◐ shell")?;
+    tmux.key("one", "C-c")?;
+    tmux.sees("one", "Paused. Ctrl+C again to quit.  the plan of repo")?;
+    assert_eq!(record(&house, "long-1")?["state"], "paused");
+    assert_eq!(house.show("shell")?["status"], "idle");
+    tmux.key("one", "C-c")?;
+    tmux.left("one", "left-with-0").map(drop)
 }
 
 /// Not paused, pausing, paused: one chord for all of them.

@@ -8,6 +8,7 @@ fn keys(bytes: &[u8]) -> String {
     found.extend(reader.give_up());
     let told = |input: &Input| match input {
         Input::Key(chord) => chord.to_string(),
+        Input::Meta(chord) => format!("esc or alt, {chord}"),
         Input::Pasted(text) => format!("paste {text:?}"),
         Input::Mouse(mouse) => format!("{:?} {},{}", mouse.what, mouse.column, mouse.row),
         Input::Background(r, g, b) => format!("background {r} {g} {b}"),
@@ -30,7 +31,8 @@ fn keys_of_every_spelling_are_understood() {
         ("\x1b[Z\x1b[5~\x1b[6;2~", "shift+tab | pgup | shift+pgdn"),
         ("\x1b", "esc"),
         ("\x1b\x1b[A", "esc | up"),
-        ("\x1bx", "alt+x"),
+        ("\x1bx", "esc or alt, x"),
+        ("\x1b\r", "alt+enter"),
         ("é日", "é | 日"),
         // kitty, also with a Cyrillic keyboard, a release, and a keypad.
         ("\x1b[113;5u\x1b[27u\x1b[9;2u", "ctrl+q | esc | shift+tab"),

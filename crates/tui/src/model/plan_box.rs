@@ -102,6 +102,19 @@ impl PlanBox {
         self.file.text().trim() != self.read
     }
 
+    /// What is asked before it is executed: which plan, of which repository, and how much of it.
+    pub(crate) fn question(&self) -> String {
+        let written = self.found().map(|found| &found.written);
+        let file = written.map(|plan| plan.file.as_str()).unwrap_or_default();
+        let title = written.and_then(|plan| plan.title.as_deref()).unwrap_or(file);
+        let how_many = match (self.only(), written.map_or(0, |plan| plan.tasks.len())) {
+            (Some(id), _) => format!("only task {id}"),
+            (None, 1) => "1 task".to_owned(),
+            (None, many) => format!("{many} tasks"),
+        };
+        format!("Execute the plan `{title}` of {}: {how_many}?", self.repo)
+    }
+
     /// The call that executes it and the line that does the same; none before it is read, or why not.
     pub(crate) fn wanted(&self) -> Result<Option<(Request, String)>, String> {
         let Some(found) = self.found() else { return Ok(None) };

@@ -14,6 +14,8 @@ pub(crate) struct Preview {
     pub(crate) shown: Shown,
     /// When it is to be followed: not before the hand rests on it.
     pub(crate) follow_at: Option<u64>,
+    /// Whether it was asked for and has not come yet.
+    pub(crate) is_asked: bool,
     /// The offset of the next byte.
     pub(crate) at: u64,
 }
@@ -54,7 +56,10 @@ impl Preview {
     /// Takes what came of its session.
     pub(crate) fn hear(&mut self, news: PreviewNews) {
         match news {
-            PreviewNews::Painted { bytes, from, size } => self.paint(&bytes, from, size),
+            PreviewNews::Painted { bytes, from, size } => {
+                self.is_asked = false;
+                self.paint(&bytes, from, size);
+            }
             PreviewNews::Output { at, bytes } => self.feed(at, &bytes),
             PreviewNews::Resized(size) => {
                 if let Shown::Screen(screen, _) = &mut self.shown {
@@ -66,7 +71,10 @@ impl Preview {
                     *life = Life::Ended;
                 }
             }
-            PreviewNews::Refused(told) => self.shown = Shown::Refused(told),
+            PreviewNews::Refused(told) => {
+                self.is_asked = false;
+                self.shown = Shown::Refused(told);
+            }
         }
     }
 

@@ -78,6 +78,13 @@ impl Calls {
         });
     }
 
+    /// Starts the daemon. Whoever follows the house finds it.
+    pub(super) fn start_daemon(&self) {
+        let (connector, explain) = (self.connector.clone(), self.explain);
+        let started = |result: Result<(), Told>| result.map_or_else(Msg::Failed, |()| Msg::Time);
+        self.beside(started, move || connector.connect(&mut Quiet).map(drop).map_err(explain));
+    }
+
     /// Gets what a view shows.
     pub(super) fn fetch(&self, session: String, tab: Tab, last_seq: u64, task: Option<TaskPlace>) {
         let (connector, explain, of) = (self.connector.clone(), self.explain, session.clone());

@@ -1,4 +1,5 @@
-//! The list is read once; from then on events alone tell what has changed. Nothing is polled.
+//! The list is read once; from then on events tell what has changed. Only the words of sessions that work, which no
+//! event tells, are looked at again.
 
 use super::post::Post;
 use super::{Setup, deliver};
@@ -37,18 +38,37 @@ fn follow(connector: &Connector, post: &Post, explain: fn(Fault) -> Told) -> Fau
         // What happens between the number and the list is in the list, and told once more: no harm.
         let mut events = Subscription::new(connector.clone(), Some(log_id), last_seq + 1);
         loop {
-            match events.next() {
-                Ok(ClientNews::Event { seq, event }) => {
+            match events.next_or_end() {
+                Ok(None) => {
+                    await_daemon(connector, post);
+                    break;
+                }
+                Ok(Some(ClientNews::Event { seq, event })) => {
                     deliver(post, Msg::Event(Box::new(News::read(seq, &event))));
                 }
                 // Its numbers mean other events now: the list is read again.
-                Ok(ClientNews::Anew { .. }) => break,
+                Ok(Some(ClientNews::Anew { .. })) => break,
                 Err(fault) => {
                     deliver(post, Msg::Lost(explain(fault)));
                     std::thread::sleep(PACE);
                 }
             }
         }
+    }
+}
+
+/// Waits for another daemon, after one that has ended in good order: it makes way for a newer one, or was stopped,
+/// and who stopped it does not want it back by itself.
+fn await_daemon(connector: &Connector, post: &Post) {
+    // One that makes way is followed by the next within this time.
+    for waited in 0_u32.. {
+        if connector.connect_running(&mut Quiet).is_ok_and(|daemon| daemon.is_some()) {
+            return;
+        }
+        if waited == 1 {
+            deliver(post, Msg::Stopped);
+        }
+        std::thread::sleep(PACE);
     }
 }
 

@@ -58,11 +58,11 @@ impl Follower {
         drop(std::thread::Builder::new().name("paint".to_owned()).spawn(serve));
     }
 
-    /// The screen has come: from here on the holder is read. None if another session is wanted by now.
-    pub(super) fn begin(&mut self, painted: Painted) -> Option<Msg> {
+    /// The screen has come: from here on the holder is read. Nothing if another session is wanted by now.
+    pub(super) fn begin(&mut self, painted: Painted) -> Vec<Msg> {
         let Painted { session, number, screen, client } = painted;
         if number != self.number {
-            return None;
+            return Vec::new();
         }
         let glis_client::Painted { bytes, from, size, holder_dir, .. } = screen;
         // Without a holder the last screen is all there is. It is not resized: that would be attaching.
@@ -74,7 +74,10 @@ impl Follower {
             typed: false,
             _client: client,
         });
-        Some(Msg::Preview { session, news: PreviewNews::Painted { bytes, from, size } })
+        let painted = PreviewNews::Painted { bytes, from, size };
+        let ended = self.followed.is_none().then_some(PreviewNews::Ended);
+        let told = |news| Msg::Preview { session: session.clone(), news };
+        std::iter::once(painted).chain(ended).map(told).collect()
     }
 
     /// What to wait on.
@@ -94,10 +97,10 @@ impl Follower {
         let refused = |message: &str| Told { message: message.to_owned(), hint: None };
         let followed = self.followed.as_mut().filter(|followed| followed.session == session);
         let Some(followed) = followed else {
-            return Err(refused("that went nowhere: its terminal is not there yet"));
+            return Err(refused("not typed: its terminal is not there yet"));
         };
         if followed.holder.waiting() > WAITING_BYTES_MAX {
-            return Err(refused("its programs read nothing: that was not typed"));
+            return Err(refused("not typed: its programs read nothing"));
         }
         if !followed.typed {
             followed.typed = true;

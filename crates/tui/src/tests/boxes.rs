@@ -113,7 +113,7 @@ fn a_restart_may_be_told_what_was_done_before() {
 }
 
 #[test]
-fn a_no_has_a_reason_and_the_next_question_follows() {
+fn a_no_has_a_reason_and_its_question_stays_in_hand() {
     let mut other = few().remove(1);
     (other.id, other.name) = ("id-other".to_owned(), "other".to_owned());
     let mut sessions = few();
@@ -121,7 +121,8 @@ fn a_no_has_a_reason_and_the_next_question_follows() {
     let mut desk = Desk::new(sessions);
     assert_eq!(desk.press("a r use space make enter"), "answer id-fix-login r1 deny");
     assert!(desk.model.history[0].line.contains("deny --reason 'use make'"));
-    assert!(matches!(desk.model.mode, Mode::Asks { at: Some(_) }), "{:?}", desk.model.mode);
+    let at = Some(("id-fix-login".to_owned(), "r1".to_owned()));
+    assert_eq!(desk.model.mode, Mode::Asks { at });
 }
 
 #[test]
@@ -200,7 +201,7 @@ fn keys_to(action: &Action) -> &'static str {
         Action::Remove { .. } => "D y",
         Action::Answer { .. } => "a y",
         Action::Acknowledge => "K",
-        Action::AutoYes { .. } => "Y",
+        Action::AutoYes { .. } => "Y y",
         Action::Snapshot => "b",
         Action::Compact => "C",
         Action::LimitIdle { .. } => "t 5 enter",

@@ -34,7 +34,7 @@ fn way(request: &Request) -> Way {
         Request::Trash => Way::Shows("T", |e| matches!(e, Effect::FetchTrash)),
         Request::Verdicts { .. } => Way::Shows("A", |e| matches!(e, Effect::FetchJudged)),
         Request::PauseAll(_) => Way::Keys("P y"),
-        Request::ResumeAll { .. } => Way::Keys("U"),
+        Request::ResumeAll { .. } => Way::Keys("GATE U y"),
         Request::Plan(plan) => way_of_plan(plan),
         Request::Attach { .. } => Way::Shows("enter", |e| matches!(e, Effect::Attach { .. })),
         Request::Search { .. } => {
@@ -63,7 +63,7 @@ fn way_of_plan(plan: &PlanRequest) -> Way {
         PlanRequest::Pause { .. } => Way::Keys("TASK ctrl+c"),
         PlanRequest::Resume { .. } => Way::Keys("PAUSED u"),
         PlanRequest::Restart { .. } => Way::Keys("PAUSED R y"),
-        PlanRequest::Execute(_) => Way::Keys("e PLAN enter"),
+        PlanRequest::Execute(_) => Way::Keys("e PLAN enter y"),
         PlanRequest::Show { .. } => Way::Shows("e", |e| matches!(e, Effect::ReadPlan { .. })),
         // What happens to a plan happens to the sessions of its tasks, which the list lives on.
         PlanRequest::Follow { .. } => Way::Always,
@@ -144,6 +144,7 @@ fn play(keys: &str) -> Vec<Effect> {
     for word in keys.split(' ') {
         match word {
             "WAIT" => effects.extend(desk.pass(100)),
+            "GATE" => "paused".clone_into(&mut desk.model.gate),
             "TASK" => desk.model.selected = Some(task.id.clone()),
             "PAUSED" => {
                 task.status = Status::Paused;

@@ -89,6 +89,7 @@ impl Desk {
             name: "something".to_owned(),
             status: Some(status),
             step: None,
+            answer: None,
         })))
     }
 
@@ -130,6 +131,7 @@ fn describe(effect: &Effect) -> Option<String> {
     Some(match effect {
         Effect::Quit => "quit".to_owned(),
         Effect::Suspend => "suspend".to_owned(),
+        Effect::StartDaemon => "start the daemon".to_owned(),
         Effect::Attach { id } => format!("attach {id}"),
         Effect::Call { request, .. } => call(request),
         Effect::Type { session, bytes } => {

@@ -95,7 +95,7 @@ fn a_question_is_shown_whole() {
     $ rm -rf target && cargo build
     in /home/ada/src/app
     y once · Y for the session · n deny
- y allow  Y for the session  n deny  s in words      ? keys
+ y allow  n deny  Y for the session  s in words      ? keys
 ",
     );
 }

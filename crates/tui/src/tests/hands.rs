@@ -69,7 +69,7 @@ fn keys_for_a_process_that_has_ended_go_nowhere() {
     desk.tell(Msg::Preview { session: "id-fix-login".to_owned(), news: PreviewNews::Ended });
     assert_eq!(desk.press("D y q ctrl+c"), "");
     assert!(matches!(desk.model.mode, Mode::Inline { .. }));
-    assert!(desk.frame().contains("your keys go nowhere"), "{}", desk.frame());
+    assert!(desk.frame().contains("keys are not typed"), "{}", desk.frame());
     // Its next process has them again.
     let mut again = session("fix-login", Status::Idle);
     again.generation = 2;
@@ -86,16 +86,66 @@ fn where_there_is_no_terminal_nothing_is_typed() {
     let mut headless = session("docs", Status::Idle);
     headless.mode = glis_core::spec::Mode::Headless;
     let mut desk = Desk::new(vec![headless]);
-    desk.press("i");
-    assert!(
-        desk.frame().contains("`docs` has no terminal  s sends it a message"),
-        "{}",
-        desk.frame()
-    );
+    let told = desk.press("i hello enter");
+    assert_eq!(told, "send id-docs \"hello\", keep 1 drafts", "what is typed is a message");
     let mut small = Desk::with(few(), (80, 10), Ground::Dark);
     small.press("i");
     assert_eq!(small.model.mode, Mode::List);
     assert!(small.frame().contains("enter attaches to it"), "{}", small.frame());
+}
+
+/// Its holder is there a moment after the start that was told.
+#[test]
+fn a_terminal_is_followed_again_while_something_runs() {
+    let mut desk = Desk::with(vec![few().remove(1)], (110, 24), Ground::Dark);
+    show(&mut desk, "old> ");
+    let follow = [Effect::Follow(Some("id-fix-login".to_owned()))];
+    let mut again = session("fix-login", Status::Resuming);
+    again.generation = 2;
+    desk.seen(again.clone());
+    assert_eq!(desk.pass(50), follow);
+    // The picture came before the process: it is the last one of the former.
+    show(&mut desk, "old> ");
+    desk.tell(Msg::Preview { session: "id-fix-login".to_owned(), news: PreviewNews::Ended });
+    assert_eq!(desk.pass(5000), [], "nothing runs");
+    (again.status, again.pid) = (Status::Idle, Some(7));
+    assert!(
+        desk.tell(Msg::Seen(vec![crate::message::Seen::There(Box::new(again))]))
+            .contains(&follow[0])
+    );
+    assert_eq!(desk.pass(5000), [], "one picture at a time");
+    show(&mut desk, "old> ");
+    desk.tell(Msg::Preview { session: "id-fix-login".to_owned(), news: PreviewNews::Ended });
+    desk.press("i");
+    assert!(desk.frame().contains("nothing runs in fix-login"), "{}", desk.frame());
+    assert_eq!(desk.press("x"), "");
+    assert!(desk.frame().contains("not typed"), "{}", desk.frame());
+    assert_eq!(desk.pass(1000), follow, "it is tried again");
+    show(&mut desk, "new> ");
+    assert_eq!(desk.press("x"), "type id-fix-login \"x\"");
+    assert_eq!(desk.pass(5000), []);
+    desk.event("fix-login", Status::Archived);
+    assert!(desk.frame().contains("nothing runs in fix-login:"), "by its name: {}", desk.frame());
+}
+
+#[test]
+fn an_escape_and_a_key_right_behind_it_are_two_keys() {
+    let quick = |desk: &mut Desk, c: char| {
+        let chord = crate::chord::Chord::plain(crate::chord::Code::Char(c));
+        desk.tell(Msg::Input(Input::Meta(chord)))
+    };
+    let mut desk = at_terminal("prompt> ");
+    desk.press("n half");
+    assert!(quick(&mut desk, 'q').contains(&Effect::Quit), "the box is closed, then we leave");
+    desk.press("i");
+    let bytes = b"\x1bq".to_vec();
+    let typed = [Effect::Type { session: "id-fix-login".to_owned(), bytes }];
+    assert_eq!(quick(&mut desk, 'q'), typed, "at its terminal it is what the terminal makes of it");
+    let keys = [("list".to_owned(), [("pause".to_owned(), vec!["alt+p".to_owned()])].into())];
+    desk.press("ctrl+q");
+    desk.model.keys = crate::keymap::KeyMap::with(&keys.into()).unwrap();
+    let paused = quick(&mut desk, 'p');
+    assert!(paused.iter().any(|effect| matches!(effect, Effect::Call { .. })), "{paused:?}");
 }
 
 #[test]

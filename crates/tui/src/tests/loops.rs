@@ -141,10 +141,78 @@ fn a_task_of_a_plan_is_interrupted_and_resumed_as_a_task() {
     let told = desk.press("u");
     assert!(told.contains("\"resume\"") && told.contains("write"), "{told}");
     assert_eq!(desk.model.history[1].line, "glis resume write");
-    desk.press("R y");
+    desk.press("R");
+    let frame = desk.frame();
+    assert!(frame.contains("Begin task write anew? It gets a new run"), "{frame}");
+    assert!(
+        frame.contains("`docs` and its files stay") && !frame.contains("told what was"),
+        "{frame}"
+    );
+    desk.press("y");
     assert_eq!(desk.model.history[2].line, "glis restart write --yes");
     desk.press("5");
     let session = "id-docs".to_owned();
     desk.tell(Msg::Fetched { session, result: Ok(Fetched::Runs(Vec::new())) });
     assert!(desk.frame().contains("no runs of a plan"), "{}", desk.frame());
+}
+
+/// A task of this plan.
+fn task(name: &str, plan: &str, status: Status) -> SessionView {
+    let mut view = session(name, status);
+    (view.task, view.plan) = (Some(name.to_owned()), Some(plan.to_owned()));
+    view
+}
+
+/// The plan's task that has ended may be in hand, or a session that is no part of anything.
+#[test]
+fn an_interrupt_pauses_what_is_executed_whichever_row_is_in_hand() {
+    let mut over = task("one", "p1", Status::Suspended);
+    over.created_at = "2025-01-01T00:00:00Z".to_owned();
+    let mut elsewhere = task("three", "p2", Status::Busy);
+    elsewhere.repo_root = "/home/ada/src/server".to_owned();
+    let runs = task("two", "p1", Status::Busy);
+    let all = vec![over, runs, elsewhere, session("shell", Status::Idle)];
+    for row in ["one", "shell"] {
+        let mut desk = Desk::new(all.clone());
+        desk.model.selected = Some(format!("id-{row}"));
+        let told = desk.press("ctrl+c");
+        assert!(told.contains("\"p1\"") && !told.contains("p2"), "{row}: {told}");
+        desk.seen(task("two", "p1", Status::Paused));
+        let frame = desk.frame();
+        assert!(frame.contains("Paused. Ctrl+C again to quit.  the plan of app"), "{frame}");
+        assert_eq!(desk.press("ctrl+c"), "quit", "what runs elsewhere is left alone");
+    }
+    // A row that has its own is about that one alone.
+    let mut desk = Desk::new(vec![looped("running", Status::Busy), all[1].clone()]);
+    desk.model.selected = Some("id-my-session".to_owned());
+    assert_eq!(desk.press("ctrl+c"), "pause id-my-session");
+    desk.seen(looped("paused", Status::Paused));
+    assert!(desk.frame().contains("quit.  loop `my-session`"), "{}", desk.frame());
+    assert_eq!(desk.press("ctrl+c"), "quit");
+    let mut desk = Desk::new(vec![looped("running", Status::Busy), all[1].clone(), all[3].clone()]);
+    desk.model.selected = Some("id-shell".to_owned());
+    let told = desk.press("ctrl+c");
+    assert!(told.contains("pause id-my-session") && told.contains("p1"), "all of them: {told}");
+}
+
+#[test]
+fn a_plan_that_is_begun_here_has_its_running_task_in_hand_until_a_key() {
+    let mut desk = Desk::new(vec![session("shell", Status::Idle)]);
+    desk.press("e");
+    let found = super::plans::found();
+    let plan = found.executed.clone().unwrap();
+    desk.tell(Msg::Plan { file: String::new(), result: Ok(Box::new(found)) });
+    desk.press("enter y");
+    desk.tell(Msg::Ended { ticket: 1, result: Ok(Box::new(Response::Plan(Box::new(plan)))) });
+    assert_eq!(desk.selected(), "shell");
+    desk.seen(task("one", "p1", Status::Busy));
+    assert_eq!(desk.selected(), "one");
+    desk.seen(task("one", "p1", Status::Suspended));
+    desk.seen(task("two", "p1", Status::Busy));
+    assert_eq!(desk.selected(), "two", "it goes on with the plan");
+    desk.press("k k");
+    let before = desk.selected().to_owned();
+    desk.seen(task("two", "p1", Status::Suspended));
+    desk.seen(task("three", "p1", Status::Busy));
+    assert_eq!(desk.selected(), before, "the hand is where it was put");
 }

@@ -45,7 +45,10 @@ fn a_plan_is_read_shown_and_executed() {
     assert!(frame.contains("execute the plan of app"), "{frame}");
     assert!(frame.contains("✓ write  succeeded  Write the page"), "{frame}");
     assert!(frame.contains("  ○ check  ready  Check it  after write"), "{frame}");
-    let made = desk.typed("enter");
+    assert_eq!(desk.press("enter"), "", "words that were typed blindly begin nothing");
+    let question = "Execute the plan `.glis/plan.toml` of /home/ada/src/app: 2 tasks?";
+    assert!(desk.frame().contains(question), "{}", desk.frame());
+    let made = desk.typed("y");
     let asked = made.iter().find_map(|effect| {
         if let crate::message::Effect::Call { request, .. } = effect { Some(request) } else { None }
     });
@@ -69,7 +72,7 @@ fn how_a_plan_goes_is_said_in_its_box() {
     assert!(desk.frame().contains("‹ only check ›"), "{}", desk.frame());
     assert_eq!(desk.press("tab x enter"), "");
     assert!(desk.frame().contains("`x` is no number"), "{}", desk.frame());
-    desk.press("ctrl+u 3 tab space enter");
+    desk.press("ctrl+u 3 tab space enter y");
     let line = "glis execute /home/ada/src/app/.glis/plan.toml --task check --jobs 3 --review";
     assert_eq!(desk.model.history[0].line, line);
 }

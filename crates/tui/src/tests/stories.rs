@@ -34,6 +34,8 @@ fn the_hand_moves_and_stays_within_the_list() {
 fn an_event_counts_at_once_and_the_rest_is_looked_at_once() {
     let mut desk = Desk::new(few());
     desk.pass(20_000);
+    desk.seen(few().remove(0));
+    desk.pass(100);
     let effects = desk.event("docs", Status::Waiting);
     assert!(effects.contains(&Effect::Look(vec!["id-docs".to_owned()])), "{effects:?}");
     assert!(effects.iter().any(|effect| matches!(effect, Effect::Notify { ring: true, .. })));
@@ -45,6 +47,7 @@ fn an_event_counts_at_once_and_the_rest_is_looked_at_once() {
     let looks = desk.pass(200);
     let both = vec!["id-api".to_owned(), "id-docs".to_owned()];
     assert!(looks.contains(&Effect::Look(both)), "{looks:?}");
+    desk.seen(session("docs", Status::Idle));
     assert_eq!(desk.pass(5000), [], "without events nothing is asked");
 }
 
@@ -97,12 +100,14 @@ fn an_unknown_second_key_does_nothing_and_says_so() {
 fn the_oldest_question_is_two_keys_away() {
     let mut desk = Desk::new(few());
     desk.press("G");
-    assert_eq!(desk.press("a y"), "answer id-fix-login r1 allow");
-    assert_eq!(desk.press("Y"), "answer id-fix-login r1 allow_for_session");
-    assert_eq!(desk.press("n"), "answer id-fix-login r1 deny");
-    desk.event("fix-login", Status::Busy);
-    assert_eq!(desk.model.mode, Mode::List, "with the last question the view closes");
+    for (key, answer) in [("y", "allow"), ("Y", "allow_for_session"), ("n", "deny")] {
+        let mut desk = Desk::new(few());
+        desk.press("G a");
+        assert_eq!(desk.press(key), format!("answer id-fix-login r1 {answer}"));
+    }
     desk.press("a");
+    desk.event("fix-login", Status::Busy);
+    desk.press("a a");
     assert_eq!(desk.model.mode, Mode::List, "there is nothing to answer");
 }
 
@@ -116,6 +121,7 @@ fn a_question_that_is_not_known_yet_is_waited_for() {
     let mut asks = few().remove(1);
     (asks.id, asks.name) = ("id-docs".to_owned(), "docs".to_owned());
     desk.seen(asks);
+    desk.pass(700);
     assert_eq!(desk.press("y"), "answer id-docs r1 allow");
 }
 
@@ -145,7 +151,7 @@ fn a_resume_of_what_waits_goes_to_its_question() {
 #[test]
 fn what_is_still_under_way_is_not_passed_over_by_an_undo() {
     let mut desk = Desk::new(few());
-    desk.press("j Y");
+    desk.press("j Y y");
     let ended = |desk: &mut Desk, ticket| {
         let response =
             Response::Done { session: Box::new(session("docs", Status::Busy)), already: false };
@@ -155,7 +161,7 @@ fn what_is_still_under_way_is_not_passed_over_by_an_undo() {
     // It is known to be on before the next look tells so.
     desk.press("Y");
     assert_eq!(desk.model.history[1].line, "glis auto-yes docs off");
-    desk.press("Y");
+    desk.press("Y y");
     assert_eq!(desk.model.history[2].line, "glis auto-yes docs on");
     ended(&mut desk, 2);
     ended(&mut desk, 3);
@@ -209,6 +215,8 @@ fn an_action_is_a_wheel_on_its_row_until_it_ends() {
     let response = Response::Done { session, already: false };
     desk.tell(Msg::Ended { ticket: 1, result: Ok(Box::new(response)) });
     assert!(desk.frame().contains("✓ `docs` is paused"), "{}", desk.frame());
+    desk.event("docs", Status::Paused);
+    desk.seen(super::session("docs", Status::Paused));
     desk.pass(5000);
     let next = desk.model.next_change().map(|at| at - desk.model.now.ms);
     assert!(next.is_some_and(|ms| ms > 10_000), "only an age is waited for: {next:?}");
@@ -235,6 +243,7 @@ fn where_only_looking_is_allowed_nothing_is_asked_for() {
     desk.model.access = Access::ReadOnly;
     for keys in ["p", "u esc", "s", "n", "D", "R", "P", "enter", "a y esc", "Y", "b", "ctrl+x p"] {
         assert_eq!(desk.press(keys), "", "{keys}");
+        desk.pass(700);
     }
     let kind = desk.model.notice.as_ref().map(|notice| notice.kind);
     assert_eq!(kind, Some(Kind::Wrong));

@@ -3,7 +3,7 @@
 use super::wrong;
 use crate::deed::Deed;
 use crate::message::{Effect, Told};
-use crate::model::{Access, Done, End, Mode, Model, UnderWay};
+use crate::model::{Access, Done, End, Kind, Mode, Model, Sure, UnderWay};
 use glis_core::Status;
 use glis_wire::client::Request;
 use glis_wire::plan::PlanRequest;
@@ -57,8 +57,13 @@ pub(super) fn confirm(model: &mut Model, deed: impl Fn(&View) -> Deed, effects: 
     let names =
         if ids.len() == 1 { session.name.clone() } else { format!("{} sessions", ids.len()) };
     let question = deed.question(&names).unwrap_or_default();
+    ask(model, Sure::Each { deed, ids }, question);
+}
+
+/// Has a person say that it is meant.
+pub(super) fn ask(model: &mut Model, sure: Sure, question: String) {
     model.notice = None;
-    model.mode = Mode::Confirm { deed, ids, question };
+    model.mode = Mode::Confirm { sure, question };
 }
 
 /// Does something with a session, beside everything else that goes on.
@@ -67,7 +72,9 @@ pub(super) fn act(model: &mut Model, id: &str, deed: Deed, effects: &mut Vec<Eff
         return;
     }
     let Some(name) = model.name_of(id).map(ToOwned::to_owned) else { return };
-    model.notice = None;
+    // What is said of answers adds up.
+    let adds = matches!(deed, Deed::Answer { .. });
+    model.notice = model.notice.take().filter(|said| adds && said.kind == Kind::Answered);
     let task = model.sessions.get(id).and_then(|session| of_task(session, &deed));
     let (request, line) = task.unwrap_or_else(|| (deed.request(id), deed.line(&name)));
     let label = deed.doing();
@@ -76,7 +83,7 @@ pub(super) fn act(model: &mut Model, id: &str, deed: Deed, effects: &mut Vec<Eff
     call(model, under_way, request, line, effects);
 }
 
-/// A task of a plan is resumed and begun anew as such: its run is recorded.
+/// A task of a plan is resumed as such: its run is recorded.
 fn of_task(session: &View, deed: &Deed) -> Option<(Request, String)> {
     let (place, task) = (session.repo_root.clone(), session.task.clone()?);
     let line = deed.line(&task);
@@ -84,8 +91,6 @@ fn of_task(session: &View, deed: &Deed) -> Option<(Request, String)> {
         PlanRequest::Resume { place, task, prompt: Some(prompt.clone()) }
     } else if *deed == Deed::Resume {
         PlanRequest::Resume { place, task, prompt: None }
-    } else if *deed == Deed::Restart {
-        PlanRequest::Restart { place, task, plan: None }
     } else {
         return None;
     };
@@ -119,7 +124,8 @@ pub(super) fn call(
     if model.history.len() >= HISTORY_MAX {
         model.history.remove(0);
     }
-    model.history.push(Done { ticket, id, name, deed, line, end: End::NotYet });
+    let at = model.now.ms;
+    model.history.push(Done { ticket, id, name, deed, line, end: End::NotYet, at });
     model.under_way.insert(ticket, under_way);
     effects.push(Effect::Call { ticket, request: Box::new(request) });
 }

@@ -1,15 +1,17 @@
 //! Keys in a box that is open: help, a question, a text, a choice.
 
-use super::acts::act;
+use super::acts::{act, of_all};
 use super::command;
-use super::{drafts, fields, house, inline, new, past, plan, said, search, send, words, wrong};
+use super::{
+    asking, drafts, fields, house, inline, new, past, plan, said, search, send, words, wrong,
+};
 use crate::chord::{Chord, Code, Held};
 use crate::command::Command;
 use crate::deed::{Deed, Reply};
 use crate::editor::Editor;
-use crate::keymap::{Place, leaves_box, submits};
+use crate::keymap::{Meaning, Place, leaves_box, submits};
 use crate::message::{Effect, Told};
-use crate::model::{Field, Mode, Model};
+use crate::model::{Field, Mode, Model, Sure};
 use crate::palette::found;
 use crate::wanted::Wanted;
 
@@ -35,9 +37,7 @@ pub(super) fn press(model: &mut Model, chord: Chord, effects: &mut Vec<Effect>) 
         Mode::Judged { at } => return house::press_judged(model, chord, at),
         Mode::Search(form) => return search::press(model, chord, form, effects),
         Mode::Help { scroll, behind } => help(chord, scroll, behind),
-        Mode::Confirm { deed, ids, question } => {
-            confirm(model, chord, (deed, ids, question), effects)
-        }
+        Mode::Confirm { sure, question } => confirm(model, chord, (sure, question), effects),
         Mode::Send { id, files } => return send::press(model, chord, (id, files), effects),
         Mode::File(form) => return send::press_file(model, chord, form, effects),
         Mode::AnswerWords { id, request, words } => {
@@ -162,41 +162,51 @@ fn help(chord: Chord, scroll: usize, behind: Box<Mode>) -> Next {
 fn confirm(
     model: &mut Model,
     chord: Chord,
-    (deed, ids, question): (Deed, Vec<String>, String),
+    (sure, question): (Sure, String),
     effects: &mut Vec<Effect>,
 ) -> Next {
-    match chord.text() {
-        Some('y' | 'Y') => {
+    let is_undo = model.keys.meaning(Place::List, &[chord]) == Meaning::Does(Command::Undo);
+    let back = if let Sure::Each { deed: Deed::Discard, .. } = sure {
+        // What is deleted for good was asked about in the trash.
+        Next::Stays(Mode::Trash { at: 0 })
+    } else {
+        Next::Closes
+    };
+    match (chord.text(), sure) {
+        (Some('y' | 'Y'), sure) => carry_out(model, sure, effects),
+        (_, sure @ Sure::Undo { .. }) if is_undo => carry_out(model, sure, effects),
+        (Some('c'), Sure::Each { deed: Deed::Restart, ids }) => {
+            carry_out(model, Sure::Each { deed: Deed::RestartWithContext, ids }, effects);
+        }
+        (Some('n' | 'N' | 'q'), _) => {}
+        _ if leaves_box(chord) => {}
+        (_, sure) => return Next::Stays(Mode::Confirm { sure, question }),
+    }
+    back
+}
+
+/// Does what a person has said yes to.
+fn carry_out(model: &mut Model, sure: Sure, effects: &mut Vec<Effect>) {
+    match sure {
+        Sure::Each { deed, ids } => {
             for id in &ids {
                 act(model, id, of_each(model, &deed, id), effects);
             }
             model.marked.clear();
             model.range = None;
-            behind(&deed)
         }
-        Some('c') if deed == Deed::Restart => confirm(
-            model,
-            Chord::plain(Code::Char('y')),
-            (Deed::RestartWithContext, ids, question),
-            effects,
-        ),
-        Some('n' | 'N' | 'q') => behind(&deed),
-        _ if leaves_box(chord) => behind(&deed),
-        _ => Next::Stays(Mode::Confirm { deed, ids, question }),
+        Sure::Call { request, line, label } => of_all(model, (*request, line), label, effects),
+        Sure::Undo { ticket } => command::undo_now(model, ticket, effects),
     }
 }
 
-/// Where one is after a question: what is deleted for good was asked about in the trash.
-fn behind(deed: &Deed) -> Next {
-    if *deed == Deed::Discard { Next::Stays(Mode::Trash { at: 0 }) } else { Next::Closes }
-}
-
-/// Of several that are removed, each is stopped if it runs.
+/// Of several that are removed or begun anew, each in its own way.
 fn of_each(model: &Model, deed: &Deed, id: &str) -> Deed {
-    use glis_core::input::IfRunning;
-    let Deed::Remove { .. } = deed else { return deed.clone() };
-    let runs = model.sessions.get(id).is_some_and(|session| session.pid.is_some());
-    Deed::Remove { running: if runs { IfRunning::Stop } else { IfRunning::Refuse } }
+    match (deed, model.sessions.get(id)) {
+        (Deed::Remove { .. }, Some(session)) => command::removal(session),
+        (Deed::Restart | Deed::RestartTask { .. }, Some(session)) => command::restart(session),
+        (deed, _) => deed.clone(),
+    }
 }
 
 /// Up or down, if it is one of them.
@@ -226,7 +236,7 @@ fn answer(
         return Next::Stays(back);
     }
     model.mode = back;
-    command::answer(model, Reply::Words(text), effects);
+    asking::answer(model, Reply::Words(text), effects);
     Next::Stays(std::mem::replace(&mut model.mode, Mode::List))
 }
 

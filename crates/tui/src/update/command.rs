@@ -1,26 +1,24 @@
 //! What a command does to the model.
 
-use super::acts::{View, act, confirm, each, of_all, refuses};
+use super::acts::{View, act, ask, confirm, each, refuses};
 use super::tabs::{show_nth, turn_tab};
-use super::{SETTLE_MS, drafts, executing, house, inline, new, past, said, send, words};
+use super::{SETTLE_MS, asking, executing, house, inline, new, past, said, send, words};
 use crate::command::{Command, Way};
-use crate::deed::{Deed, PauseWith, Reply, pause_all, resume_all, resume_all_from_log};
+use crate::deed::{Deed, PauseWith, Reply};
 use crate::editor::Editor;
-use crate::keymap::Place;
 use crate::message::{Effect, Tab};
-use crate::model::{Done, End, Mode, Model};
+use crate::model::{Done, End, Link, Mode, Model, Sure};
 use crate::wanted::Wanted;
 use glis_core::Status;
 use glis_core::input::IfRunning;
 use glis_core::pause::{OnTimeout, PauseMode};
-use glis_core::talk::AskKind;
 use glis_core::tree::Clearing;
-use std::collections::BTreeMap;
 
 /// As many lines as a key that scrolls goes on.
 const PAGE: isize = 10;
 
-const RESUMING_ALL: &str = "resuming everything";
+/// What was done longer ago is not undone without a question: it is not what a hand is still at.
+const UNDO_MS: u64 = 60_000;
 
 /// Carries a command out.
 pub(super) fn run(model: &mut Model, command: Command, effects: &mut Vec<Effect>) {
@@ -33,7 +31,7 @@ pub(super) fn run(model: &mut Model, command: Command, effects: &mut Vec<Effect>
         Command::Top => step(model, isize::MIN / 2, effects),
         Command::Bottom => step(model, isize::MAX / 2, effects),
         Command::ScrollDown | Command::ScrollUp if matches!(model.mode, Mode::Asks { .. }) => {
-            scroll_ask(model, command);
+            asking::scroll(model, command);
         }
         Command::ScrollDown => scroll(model, PAGE),
         Command::ScrollUp if model.shown_tab() == Tab::Terminal => {
@@ -41,7 +39,7 @@ pub(super) fn run(model: &mut Model, command: Command, effects: &mut Vec<Effect>
         }
         Command::ScrollUp => scroll(model, -PAGE),
         Command::NextWaiting => next_waiting(model, effects),
-        Command::Asks => open_asks(model),
+        Command::Asks => asking::open(model),
         Command::Attach => attach(model, effects),
         Command::Inline => inline::begin(model),
         Command::Copy => copy_shown(model, effects),
@@ -53,7 +51,7 @@ pub(super) fn run(model: &mut Model, command: Command, effects: &mut Vec<Effect>
         Command::TogglePause => each(model, toggled, effects),
         Command::Resume => resume(model, effects),
         Command::Stop => confirm(model, |_| Deed::Stop, effects),
-        Command::Restart => confirm(model, |_| Deed::Restart, effects),
+        Command::Restart => confirm(model, restart, effects),
         Command::Remove => confirm(model, removal, effects),
         Command::Snapshot => each(model, |_| Some(Deed::Snapshot), effects),
         Command::Compact => each(model, |_| Some(Deed::Compact), effects),
@@ -67,15 +65,15 @@ pub(super) fn run(model: &mut Model, command: Command, effects: &mut Vec<Effect>
         | Command::LoopMax => ask_words(model, command),
         Command::Restore => words::choose_snapshot(model),
         Command::PauseIn(way) => pause_in(model, way, effects),
-        Command::DenyBecause => deny_because(model),
+        Command::DenyBecause => asking::deny_because(model, effects),
         Command::Trash | Command::Judged => house::open(model, command, effects),
         Command::Search => model.mode = Mode::Search(Box::default()),
-        Command::PauseAll => of_all(model, pause_all(), "PAUSING... everything", effects),
-        Command::ResumeAll => of_all(model, resume_all(), RESUMING_ALL, effects),
-        Command::ResumeAllFromLog => of_all(model, resume_all_from_log(), RESUMING_ALL, effects),
-        Command::Allow => answer(model, Reply::Allow, effects),
-        Command::AllowForSession => answer(model, Reply::AllowForSession, effects),
-        Command::Deny => answer(model, Reply::Deny, effects),
+        Command::PauseAll | Command::ResumeAll | Command::ResumeAllFromLog => {
+            house::ask_all(model, command);
+        }
+        Command::Allow => asking::answer(model, Reply::Allow, effects),
+        Command::AllowForSession => asking::answer(model, Reply::AllowForSession, effects),
+        Command::Deny => asking::answer(model, Reply::Deny, effects),
         Command::Mark => mark(model, effects),
         Command::MarkRange => mark_range(model),
         Command::NextTab => turn_tab(model, 1),
@@ -110,13 +108,8 @@ fn leave(command: Command, effects: &mut Vec<Effect>) {
 
 /// Moves the hand, in the list or among the questions.
 pub(super) fn step(model: &mut Model, by: isize, _effects: &mut Vec<Effect>) {
-    if let Mode::Asks { at } = &model.mode {
-        let all: Vec<_> =
-            model.asks().iter().map(|(s, ask)| (s.id.clone(), ask.request.clone())).collect();
-        let place = at.as_ref().and_then(|at| all.iter().position(|known| known == at));
-        model.mode = Mode::Asks { at: all.get(moved(place, by, all.len())).cloned() };
-        model.ask_scroll = 0;
-        return;
+    if let Mode::Asks { .. } = model.mode {
+        return asking::step(model, by);
     }
     let count = model.ids().count();
     let to = moved(model.place(), by, count);
@@ -161,33 +154,6 @@ fn next_waiting(model: &mut Model, effects: &mut Vec<Effect>) {
     }
 }
 
-/// Opens the questions, at the one of the session in hand if it asks something, else at the oldest.
-fn open_asks(model: &mut Model) {
-    let asks = model.asks();
-    let own = asks.iter().find(|(session, _)| Some(&session.id) == model.selected.as_ref());
-    let at = own.or(asks.first()).map(|(session, ask)| (session.id.clone(), ask.request.clone()));
-    if at.is_some() || model.asks_are_coming() {
-        model.mode = Mode::Asks { at };
-    } else {
-        said(model, "nothing waits for you".to_owned());
-    }
-}
-
-/// A question that is gone makes room for the oldest that is left; with the last one the view closes.
-pub(super) fn keep_asking(model: &mut Model) {
-    let Mode::Asks { at } = &model.mode else { return };
-    let asks = model.asks();
-    let is_open = |(id, request): &(String, String)| {
-        asks.iter().any(|(session, ask)| session.id == *id && ask.request == *request)
-    };
-    if at.as_ref().is_some_and(is_open) {
-        return;
-    }
-    let first = asks.first().map(|(session, ask)| (session.id.clone(), ask.request.clone()));
-    let stays = first.is_some() || model.asks_are_coming();
-    model.mode = if stays { Mode::Asks { at: first } } else { Mode::List };
-}
-
 /// The session that a command is about: that of the question in hand, else the one in hand.
 fn meant(model: &Model) -> Option<String> {
     if let Mode::Asks { at: Some((id, _)) } = &model.mode {
@@ -197,6 +163,9 @@ fn meant(model: &Model) -> Option<String> {
 }
 
 fn attach(model: &mut Model, effects: &mut Vec<Effect>) {
+    if model.link == Link::Stopped {
+        return effects.push(Effect::StartDaemon);
+    }
     // What is typed there reaches the agent.
     if refuses(model) {
         return;
@@ -239,19 +208,6 @@ fn ask_words(model: &mut Model, command: Command) {
     }
 }
 
-fn deny_because(model: &mut Model) {
-    if let Mode::Asks { at: Some((id, request)) } = &model.mode {
-        let (id, request) = (id.clone(), request.clone());
-        words::open_for(model, Wanted::WhyNot { request }, vec![id]);
-    }
-}
-
-fn scroll_ask(model: &mut Model, command: Command) {
-    let most = crate::view::ask_scroll_max(model);
-    let by = if command == Command::ScrollUp { -PAGE } else { PAGE };
-    model.ask_scroll = model.ask_scroll.min(most).saturating_add_signed(by).min(most);
-}
-
 /// A second press asks whether it may be stopped at once.
 fn pause(model: &mut Model, effects: &mut Vec<Effect>) {
     let pausing = model.session().is_some_and(|session| session.status == Status::Pausing);
@@ -261,19 +217,17 @@ fn pause(model: &mut Model, effects: &mut Vec<Effect>) {
     each(model, |session| Some(executing::usual_pause(session)), effects);
 }
 
-/// The other way round than it is, or than it was asked to be a moment ago.
+/// The other way round than it is, or than it was asked to be a moment ago. Who gives the answers away is asked.
 fn auto_yes(model: &mut Model, effects: &mut Vec<Effect>) {
     let asked = |deed: &Deed| if let Deed::AutoYes { on } = deed { Some(*on) } else { None };
-    let asked: BTreeMap<String, bool> = model
-        .targets()
-        .into_iter()
-        .filter_map(|id| {
-            let on = model.asked_of(&id, asked)?;
-            Some((id, on))
-        })
-        .collect();
-    let now = |session: &View| asked.get(&session.id).copied().unwrap_or(session.auto_yes);
-    each(model, |session| Some(Deed::AutoYes { on: !now(session) }), effects);
+    let is_on = |id: &String| {
+        let known = model.sessions.get(id).is_some_and(|session| session.auto_yes);
+        model.asked_of(id, asked).unwrap_or(known)
+    };
+    if model.targets().iter().all(is_on) {
+        return each(model, |_| Some(Deed::AutoYes { on: false }), effects);
+    }
+    confirm(model, |_| Deed::AutoYes { on: true }, effects);
 }
 
 /// One key for all states: a pause that is still waited for is cancelled.
@@ -303,55 +257,23 @@ fn toggled(session: &View) -> Option<Deed> {
 fn resume(model: &mut Model, effects: &mut Vec<Effect>) {
     let waits = model.session().is_some_and(|session| session.status == Status::Waiting);
     if model.marked.is_empty() && waits {
-        return open_asks(model);
+        return asking::open(model);
     }
     each(model, |_| Some(Deed::Resume), effects);
 }
 
-fn removal(session: &View) -> Deed {
+/// A task of a plan gets a new run; any other session a fresh conversation.
+pub(super) fn restart(session: &View) -> Deed {
+    let place = session.repo_root.clone();
+    match session.task.clone() {
+        Some(task) => Deed::RestartTask { place, task },
+        None => Deed::Restart,
+    }
+}
+
+pub(super) fn removal(session: &View) -> Deed {
     let running = if session.pid.is_some() { IfRunning::Stop } else { IfRunning::Refuse };
     Deed::Remove { running }
-}
-
-/// Answers the question in hand, and goes on to the next.
-pub(super) fn answer(model: &mut Model, answer: Reply, effects: &mut Vec<Effect>) {
-    let Mode::Asks { at: Some((id, request)) } = &model.mode else { return };
-    let (id, request) = (id.clone(), request.clone());
-    let asks = model.asks();
-    let own = asks.iter().find(|(s, ask)| s.id == id && ask.request == request);
-    let Some((session, ask)) = own else {
-        return too_late(model, &id, &answer, effects);
-    };
-    // The agent would take the word for the answer.
-    if ask.kind == AskKind::Question && matches!(answer, Reply::Allow | Reply::AllowForSession) {
-        let keys = crate::view::keys_for(model, session, ask);
-        return said(model, format!("it wants no yes or no: {keys}"));
-    }
-    step(model, 1, effects);
-    act(model, &id, Deed::Answer { request, answer }, effects);
-}
-
-/// A question that was answered elsewhere, or went with its session. Words that were meant for it are kept.
-fn too_late(model: &mut Model, id: &str, answer: &Reply, effects: &mut Vec<Effect>) {
-    let Reply::Words(words) = answer else {
-        return said(model, "that question is gone".to_owned());
-    };
-    drafts::give_back(model, id, words);
-    drafts::keep(model, effects);
-    let send = model.key(Place::List, Command::Send);
-    said(model, format!("that question is gone; what you typed is kept for {send}"));
-}
-
-/// Answers a question by the number of one of its choices.
-pub(super) fn choose(model: &mut Model, number: usize, effects: &mut Vec<Effect>) {
-    let Mode::Asks { at: Some((id, request)) } = &model.mode else { return };
-    let asks = model.asks();
-    let own = asks.iter().find(|(s, ask)| s.id == *id && ask.request == *request);
-    let choices = own.map_or_else(Vec::new, |(_, ask)| crate::view::choices(ask));
-    let chosen = number.checked_sub(1).and_then(|at| choices.into_iter().nth(at));
-    if let Some(chosen) = chosen {
-        answer(model, Reply::Words(chosen), effects);
-    }
 }
 
 fn mark(model: &mut Model, effects: &mut Vec<Effect>) {
@@ -376,21 +298,41 @@ fn mark_between(model: &mut Model, from: &str) {
     model.marked = ids.into_iter().skip(low).take(high - low + 1).collect();
 }
 
+/// Undoes what was done last. What is not in hand or was done a while ago is named first.
 fn undo(model: &mut Model, effects: &mut Vec<Effect>) {
-    let undoable = |done: &&mut Done| {
-        done.end == End::Well && done.deed.as_ref().is_some_and(|deed| deed.inverse().is_some())
+    let undoable = |done: &&Done| {
+        done.end == End::Well && done.deed.as_ref().is_some_and(|deed| deed.undone().is_some())
     };
     // What was done last is what is meant: while that goes on, nothing older is undone in its place.
     let goes_on = |done: &&Done| done.end == End::NotYet && done.deed.is_some();
     if let Some(line) = model.history.iter().rev().find(goes_on).map(|done| done.line.clone()) {
         return said(model, format!("`{line}` is still under way"));
     }
-    let Some(last) = model.history.iter_mut().rev().find(undoable) else {
+    let Some(last) = model.history.iter().rev().find(undoable) else {
         return said(model, "nothing to undo".to_owned());
     };
-    last.end = End::Undone;
-    let inverse = last.deed.as_ref().and_then(Deed::inverse);
-    if let (Some(id), Some(inverse)) = (last.id.clone(), inverse) {
+    let (ticket, ago) = (last.ticket, model.now.ms.saturating_sub(last.at));
+    if ago <= UNDO_MS && last.id == model.selected {
+        return undo_now(model, ticket, effects);
+    }
+    let what = last.deed.as_ref().and_then(Deed::undone).map(|(what, _)| what).unwrap_or_default();
+    let when = match ago / 60_000 {
+        0 => "just now".to_owned(),
+        minutes => format!("{minutes} min ago"),
+    };
+    let question = format!("Undo the {what} of `{}`, {when}?", last.name);
+    ask(model, Sure::Undo { ticket }, question);
+}
+
+/// Undoes what was done under a ticket.
+pub(super) fn undo_now(model: &mut Model, ticket: u64, effects: &mut Vec<Effect>) {
+    if refuses(model) {
+        return;
+    }
+    let Some(last) = model.history.iter_mut().find(|done| done.ticket == ticket) else { return };
+    let inverse = last.deed.as_ref().and_then(Deed::undone);
+    if let (Some(id), Some((_, inverse))) = (last.id.clone(), inverse) {
+        last.end = End::Undone;
         act(model, &id, inverse, effects);
         // What undoes is not undone by the next press: that goes further back.
         if let Some(newest) = model.history.last_mut() {

@@ -5,7 +5,7 @@ use super::said;
 use crate::command::Command;
 use crate::deed::{Deed, PauseWith};
 use crate::message::{Effect, Told};
-use crate::model::{Kind, Model, Notice, UnderWay};
+use crate::model::{Access, Executed, Kind, Mode, Model, Notice, Stage, UnderWay, executed_stage};
 use glis_core::Status;
 use glis_core::looping::LoopChange;
 use glis_core::pause::PauseMode;
@@ -17,80 +17,99 @@ const PAUSED: &str = "Paused. Ctrl+C again to quit.";
 /// It stays for as long as a person may be away: a day.
 const PAUSED_MS: u64 = 24 * 60 * 60 * 1000;
 
-/// How far what is executed is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stage {
-    Runs,
-    Pausing,
-    AtRest,
-}
-
-fn stage(session: &View) -> Stage {
-    let own = session.looped.as_deref().map(|own| own.state.as_str());
-    match (own, session.status) {
-        (None, _) if session.plan.is_none() => Stage::AtRest,
-        // An event tells the status at once; what the loop is at is looked at a moment later.
-        (Some("paused" | "done" | "stopped"), _) | (_, Status::Paused) => Stage::AtRest,
-        (Some("pausing"), _) | (_, Status::Pausing) => Stage::Pausing,
-        // Between two iterations it is idle, suspended or without a process, and goes on.
-        (Some(_), _) | (_, Status::Busy | Status::Waiting | Status::Resuming) => Stage::Runs,
-        (
-            _,
-            Status::Created
-            | Status::Idle
-            | Status::Suspended
-            | Status::Interrupted
-            | Status::Completed
-            | Status::Failed
-            | Status::Archived,
-        ) => Stage::AtRest,
-    }
-}
-
 /// An interrupt: pauses what is executed here and stays, forces a pause that is waited for, and leaves
 /// otherwise. Who may only look just leaves.
 pub(super) fn interrupt(model: &mut Model, effects: &mut Vec<Effect>) {
-    let full = model.access == crate::model::Access::Full;
-    let shown = model.session().filter(|_| full).map(|s| (s.clone(), stage(s)));
-    let (session, mode) = match shown {
-        Some((session, Stage::Runs)) => (session, PauseMode::Interrupt),
-        Some((session, Stage::Pausing)) => (session, PauseMode::Force),
-        Some((_, Stage::AtRest)) | None => return effects.push(Effect::Quit),
+    let here = match model.access {
+        Access::Full => model.executed_here(),
+        Access::ReadOnly => Vec::new(),
     };
-    model.interrupted = Some(session.id.clone());
-    let Some(plan) = session.plan.clone().filter(|_| session.looped.is_none()) else {
-        let deed = match mode {
-            PauseMode::Force => Deed::ForcePause,
-            PauseMode::Interrupt | PauseMode::Boundary => Deed::Pause,
-        };
-        return act(model, &session.id, deed, effects);
+    let at = |wanted: Stage| {
+        let those = here.iter().filter(|one| model.stage_of(one) == wanted);
+        those.cloned().collect::<Vec<_>>()
     };
-    let under_way = UnderWay {
-        id: Some(session.id.clone()),
-        name: session.name.clone(),
-        deed: Some(Deed::Pause),
-        label: "PAUSING...",
-        prompt: None,
+    let (these, mode) = match (at(Stage::Runs), at(Stage::Pausing)) {
+        (runs, pausing) if runs.is_empty() => (pausing, PauseMode::Force),
+        (runs, _) => (runs, PauseMode::Interrupt),
     };
-    let request = Request::Plan(PlanRequest::Pause { plan, mode });
-    let line = "# ctrl+c of `glis execute`".to_owned();
-    call(model, under_way, request, line, effects);
+    if these.is_empty() {
+        return effects.push(Effect::Quit);
+    }
+    for one in &these {
+        pause(model, one, mode, effects);
+    }
+    model.interrupted = these;
 }
 
-/// Says it once what was interrupted is paused.
+fn pause(model: &mut Model, what: &Executed, mode: PauseMode, effects: &mut Vec<Effect>) {
+    let stage = model.stage_of(what);
+    let first = model.executing(what).find(|session| executed_stage(session) == stage);
+    let Some((id, name)) = first.map(|session| (session.id.clone(), session.name.clone())) else {
+        return;
+    };
+    match what {
+        Executed::Loop(_) => {
+            let deed = match mode {
+                PauseMode::Force => Deed::ForcePause,
+                PauseMode::Interrupt | PauseMode::Boundary => Deed::Pause,
+            };
+            act(model, &id, deed, effects);
+        }
+        Executed::Plan(plan) => {
+            let (deed, label) = (Some(Deed::Pause), "PAUSING...");
+            let under_way = UnderWay { id: Some(id), name, deed, label, prompt: None };
+            let request = Request::Plan(PlanRequest::Pause { plan: plan.clone(), mode });
+            let line = "# ctrl+c of `glis execute`".to_owned();
+            call(model, under_way, request, line, effects);
+        }
+    }
+}
+
+/// Says it once what was interrupted is paused, and by its name; and keeps the task in hand that a plan is at
+/// which was begun here.
 pub(super) fn keep(model: &mut Model) {
-    let Some(id) = model.interrupted.clone() else { return };
-    let session = model.sessions.get(&id);
-    let rests = session.is_none_or(|session| stage(session) == Stage::AtRest);
-    let paused = session.is_some_and(|session| session.status == Status::Paused);
-    if paused {
-        let told = Told { message: PAUSED.to_owned(), hint: None };
+    follow_plan(model);
+    let all = model.interrupted.clone();
+    if all.is_empty() || all.iter().any(|one| model.stage_of(one) != Stage::AtRest) {
+        return;
+    }
+    let is_paused = |session: &View| session.status == Status::Paused;
+    let paused = all.iter().filter(|one| model.executing(one).any(is_paused));
+    let names = paused.map(|one| called(model, one)).collect::<Vec<_>>().join(", ");
+    if !names.is_empty() {
+        let told = Told { message: PAUSED.to_owned(), hint: Some(names) };
         let until = model.now.ms + PAUSED_MS;
         model.notice = Some(Notice { told, kind: Kind::Done, until });
     }
     // The end of the call would say less over it.
-    if rests && model.under_way_with(&id).is_none() {
-        model.interrupted = None;
+    let goes_on = |session: &View| model.under_way_with(&session.id).is_some();
+    if !all.iter().any(|one| model.executing(one).any(goes_on)) {
+        model.interrupted.clear();
+    }
+}
+
+/// What is executed, by a name that a person knows.
+fn called(model: &Model, what: &Executed) -> String {
+    let first = model.executing(what).next();
+    match what {
+        Executed::Loop(id) => format!("loop `{}`", model.name_of(id).unwrap_or(id)),
+        Executed::Plan(_) => {
+            let repo = first.map(|session| session.repo_root.as_str()).unwrap_or_default();
+            format!("the plan of {}", repo.rsplit('/').next().unwrap_or_default())
+        }
+    }
+}
+
+/// The task that runs is in hand, of a plan that was begun here, until a key is pressed.
+fn follow_plan(model: &mut Model) {
+    let Some(plan) = model.begun_plan.clone().filter(|_| model.mode == Mode::List) else { return };
+    let plan = Executed::Plan(plan);
+    let runs = |session: &&View| executed_stage(session) == Stage::Runs;
+    let stays = model.session().filter(runs).and_then(Executed::of).as_ref() == Some(&plan);
+    let listed = |session: &&View| model.ids().any(|id| *id == session.id);
+    let next = model.executing(&plan).filter(runs).find(listed).map(|session| session.id.clone());
+    if let Some(next) = next.filter(|_| !stays) {
+        model.selected = Some(next);
     }
 }
 

@@ -4,7 +4,7 @@ use super::wrong;
 use crate::command::Command;
 use crate::keymap::Place;
 use crate::message::Told;
-use crate::model::{Mode, Model};
+use crate::model::{Mode, Model, Sure};
 use glis_wire::view::SessionView;
 
 /// A session is no longer there. A box about it stays open, or the next letters that are typed into it would
@@ -23,8 +23,9 @@ fn is_typed_about(model: &Model, gone: &str) -> bool {
         Mode::Send { id, .. } | Mode::AnswerWords { id, .. } | Mode::Inline { id } => id == gone,
         Mode::File(form) => form.id == gone,
         Mode::Words(form) => form.ids.iter().any(|id| id == gone),
-        Mode::Confirm { ids, .. } => ids.iter().any(|id| id == gone),
-        Mode::New(_)
+        Mode::Confirm { sure: Sure::Each { ids, .. }, .. } => ids.iter().any(|id| id == gone),
+        Mode::Confirm { sure: Sure::Call { .. } | Sure::Undo { .. }, .. }
+        | Mode::New(_)
         | Mode::Plan(_)
         | Mode::List
         | Mode::Help { .. }

@@ -1,16 +1,19 @@
 //! Lists of the whole house: what was removed and may come back, and what the rules have answered.
 
-use super::acts::{act, of_all, refuses};
+use super::acts::{act, ask, of_all, refuses};
 use super::{said, words};
 use crate::chord::{Chord, Code};
 use crate::command::Command;
-use crate::deed::{Deed, empty_trash};
+use crate::deed::{Deed, empty_trash, pause_all, resume_all, resume_all_from_log};
 use crate::editor::Editor;
-use crate::keymap::leaves_box;
+use crate::keymap::{Place, leaves_box};
 use crate::message::{Effect, Told};
-use crate::model::{Listing, Mode, Model};
+use crate::model::{Listing, Mode, Model, Sure};
 use crate::wanted::Wanted;
-use glis_wire::view::TrashView;
+use glis_core::Status;
+use glis_core::session::Deferral;
+use glis_wire::view::{SessionView, TrashView};
+use std::collections::BTreeSet;
 
 /// As many lines as a key that scrolls goes on.
 const PAGE: usize = 10;
@@ -36,6 +39,71 @@ pub(super) fn trash_arrived(model: &mut Model, result: Result<Vec<TrashView>, To
         all
     });
     model.trash = latest_first.into();
+}
+
+/// Asks before everything is paused, or comes back: with how many that are.
+pub(super) fn ask_all(model: &mut Model, command: Command) {
+    if refuses(model) {
+        return;
+    }
+    let (pause, resume) =
+        (model.key(Place::List, Command::PauseAll), model.key(Place::List, Command::ResumeAll));
+    let one = model.key(Place::List, Command::Resume);
+    let resuming = "resuming everything";
+    let ((request, line), label, question) = if command == Command::PauseAll {
+        let question = match counted(model, is_at_work) {
+            Some(those) => format!("Pause {those}? Nothing begins until {resume} resumes them."),
+            None => format!("Nothing runs. Have nothing begin until {resume}?"),
+        };
+        (pause_all(), "PAUSING... everything", question)
+    } else if model.gate == "running" {
+        return said(model, format!("{pause} has stopped nothing; {one} resumes a session"));
+    } else if command == Command::ResumeAllFromLog {
+        let question = "Resume everything that was stopped, as the event log has it?".to_owned();
+        (resume_all_from_log(), resuming, question)
+    } else {
+        let question = match counted(model, is_held) {
+            Some(those) => format!("Resume {those}, which {pause} stopped?"),
+            None => "No session was stopped. Let everything begin again?".to_owned(),
+        };
+        (resume_all(), resuming, question)
+    };
+    ask(model, Sure::Call { request: Box::new(request), line, label }, question);
+}
+
+/// Whether it was stopped with everything, and comes back with it.
+pub(super) fn is_held(session: &SessionView) -> bool {
+    let stopped = matches!(session.status, Status::Paused | Status::Pausing);
+    stopped && session.waits_to_start == Some(Deferral::Gate)
+}
+
+/// Whether an agent of it runs, or is about to.
+fn is_at_work(session: &SessionView) -> bool {
+    match session.status {
+        Status::Busy | Status::Idle | Status::Waiting | Status::Pausing | Status::Resuming => true,
+        Status::Created
+        | Status::Paused
+        | Status::Suspended
+        | Status::Interrupted
+        | Status::Completed
+        | Status::Failed
+        | Status::Archived => false,
+    }
+}
+
+/// How many of these there are, and in how many repositories; none if there are none.
+fn counted(model: &Model, which: impl Fn(&SessionView) -> bool) -> Option<String> {
+    let those: Vec<&SessionView> = model.sessions.values().filter(|one| which(one)).collect();
+    let repos: BTreeSet<&str> = those.iter().map(|session| session.repo_root.as_str()).collect();
+    let sessions = match those.len() {
+        0 => return None,
+        1 => "1 session".to_owned(),
+        many => format!("{many} sessions"),
+    };
+    Some(match repos.len() {
+        1 => sessions,
+        many => format!("{sessions} of {many} repositories"),
+    })
 }
 
 /// Where a key leads in a list of so many; none if it does not move.
@@ -87,7 +155,7 @@ pub(super) fn press_trash(model: &mut Model, chord: Chord, at: usize, effects: &
         Code::Char('D') if !refuses(model) => {
             let name = model.trash.items().get(at).map(|item| item.name.clone());
             let question = Deed::Discard.question(&name.unwrap_or_default()).unwrap_or_default();
-            model.mode = Mode::Confirm { deed: Deed::Discard, ids: vec![id], question };
+            ask(model, Sure::Each { deed: Deed::Discard, ids: vec![id] }, question);
         }
         Code::Char(_)
         | Code::Esc

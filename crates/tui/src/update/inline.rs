@@ -1,8 +1,7 @@
 //! Typing into a session's own terminal: it gets every key but the one that ends this.
 
 use super::acts::refuses;
-use super::tabs;
-use super::{said, wrong};
+use super::{said, send, tabs, wrong};
 use crate::chord::Chord;
 use crate::command::Command;
 use crate::input::Mouse;
@@ -21,12 +20,10 @@ pub(super) fn begin(model: &mut Model) {
         return;
     }
     let Some(session) = model.session() else { return };
-    let (id, name, headless) =
-        (session.id.clone(), session.name.clone(), session.mode == SessionMode::Headless);
-    if headless {
-        let message = format!("`{name}` has no terminal");
-        let hint = format!("{} sends it a message", model.key(Place::List, Command::Send));
-        return wrong(model, Told { message, hint: Some(hint) });
+    let id = session.id.clone();
+    // What is typed at once must be no command: words for it are a message.
+    if session.mode == SessionMode::Headless {
+        return send::open(model);
     }
     if model.tab != Tab::Terminal {
         tabs::show_tab(model, Tab::Terminal);
@@ -82,7 +79,7 @@ pub(super) fn end(model: &mut Model) {
 
 fn nowhere(model: &mut Model) {
     let back = model.key(Place::Inline, Command::Close);
-    said(model, format!("nothing runs here: that key went nowhere; {back} takes the keys back"));
+    said(model, format!("not typed: nothing runs here; {back} takes the keys back"));
 }
 
 fn type_in(model: &Model, bytes: Vec<u8>, effects: &mut Vec<Effect>) {

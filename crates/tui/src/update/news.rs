@@ -1,6 +1,6 @@
 //! What comes from the daemon: sessions, events, the ends of calls.
 
-use super::{SETTLE_MS, done, drafts, gone, move_on, wrong};
+use super::{BUSY_LOOK_MS, SETTLE_MS, answered, done, drafts, gone, house, move_on, wrong};
 use crate::command::Command;
 use crate::deed::{Deed, loop_line};
 use crate::keymap::Place;
@@ -15,9 +15,14 @@ use glis_wire::view::SessionView;
 
 /// Takes the whole list.
 pub(super) fn listed(model: &mut Model, sessions: Vec<SessionView>, last_seq: u64, gate: String) {
-    model.link = Link::Live;
+    if std::mem::replace(&mut model.link, Link::Live) == Link::Stopped {
+        model.preview.follow_at = Some(model.now.ms);
+    }
     model.last_seq = last_seq;
+    model.busy_look_at = model.now.ms + BUSY_LOOK_MS;
     model.gate = gate;
+    let busy = sessions.iter().filter(|session| session.status == Status::Busy);
+    model.turns = busy.filter_map(|s| Some((s.id.clone(), begun(model, s)?))).collect();
     model.looking.stale.clear();
     let living = sessions.into_iter().filter(|session| session.status != Status::Archived);
     let living = living.map(|session| (session.id.clone(), session)).collect();
@@ -28,6 +33,13 @@ pub(super) fn listed(model: &mut Model, sessions: Vec<SessionView>, last_seq: u6
         }
     }
     model.put_in_order();
+}
+
+/// When the turn of a session began, as far as that is known: not before it was last heard of.
+fn begun(model: &Model, session: &SessionView) -> Option<i64> {
+    let known = model.turns.get(&session.id).copied();
+    let heard = || session.last_active_at.parse::<jiff::Timestamp>().ok();
+    known.or_else(|| heard().map(jiff::Timestamp::as_second))
 }
 
 /// Takes sessions that were looked at again.
@@ -68,9 +80,10 @@ fn take(model: &mut Model, session: SessionView) {
         return forget(model, &session.id);
     }
     let is_shown = model.selected.as_ref() == Some(&session.id);
-    let generation = session.generation;
+    let (generation, pid) = (session.generation, session.pid);
     let ranked = rank(&session);
     let former = model.sessions.insert(session.id.clone(), session);
+    let begins = pid.is_some() && former.as_ref().is_some_and(|former| former.pid != pid);
     match former {
         None => model.put_in_order(),
         Some(former) if rank(&former) != ranked => settle(model),
@@ -78,6 +91,8 @@ fn take(model: &mut Model, session: SessionView) {
     }
     if is_shown && model.preview.generation != generation {
         move_on(model);
+    } else if is_shown && begins && model.preview.live().is_none() {
+        model.preview.follow_at = Some(model.now.ms);
     }
 }
 
@@ -95,7 +110,11 @@ pub(super) fn event(model: &mut Model, event: News, effects: &mut Vec<Effect>) {
         "gate_opened" | "orchestrator:resumed" => "running".clone_into(&mut model.gate),
         _ => {}
     }
+    if let ("turn_began", Some(id)) = (event.name.as_str(), &event.session) {
+        model.turns.insert(id.clone(), model.now.wall_secs);
+    }
     let Some(id) = event.session else { return };
+    note_answer(model, &id, &event.name, event.answer);
     let own = |under_way: &&mut UnderWay| under_way.id.as_ref() == Some(&id);
     if let (Some(label), Some(own)) = (event.step, model.under_way.values_mut().rfind(own)) {
         own.label = label;
@@ -125,6 +144,18 @@ pub(super) fn event(model: &mut Model, event: News, effects: &mut Vec<Effect>) {
         model.preview.follow_at = Some(model.now.ms + super::LOOK_PACE_MS * 5);
     }
     model.looking.stale.insert(id);
+}
+
+/// How the question in hand is answered, whoever does.
+fn note_answer(model: &mut Model, id: &str, name: &str, told: Option<(String, Option<String>)>) {
+    let Some((request, answer)) = told else { return };
+    if let Some(own) = model.in_hand.as_mut().filter(|own| own.is((id, &request))) {
+        match name {
+            "answer_began" => own.answered = answer,
+            "answer_failed" => own.answered = None,
+            _ => {}
+        }
+    }
 }
 
 /// Tells what a person may be waiting for.
@@ -168,6 +199,9 @@ pub(super) fn ended(
     match result {
         Ok(response) => {
             let message = well(model, &under_way, &response);
+            if let (None, Response::Plan(plan)) = (&under_way.deed, &*response) {
+                model.begun_plan = Some(plan.id.clone());
+            }
             if let Some(session) = session_of(*response) {
                 let made = under_way.id.is_none().then(|| session.id.clone());
                 let returns = matches!(under_way.deed, Some(Deed::Undelete { .. }));
@@ -188,7 +222,10 @@ pub(super) fn ended(
             if let Mode::Trash { .. } = model.mode {
                 effects.push(Effect::FetchTrash);
             }
-            done(model, message);
+            match &under_way.deed {
+                Some(Deed::Answer { .. }) => answered(model, &message),
+                Some(_) | None => done(model, message),
+            }
         }
         Err(told) => {
             give_back(model, &under_way);
@@ -225,9 +262,17 @@ fn give_back(model: &mut Model, under_way: &UnderWay) {
 fn well(model: &Model, under_way: &UnderWay, response: &Response) -> String {
     let name = &under_way.name;
     match (&under_way.deed, response) {
+        (Some(Deed::Send { .. }), Response::Queued { session, .. }) if house::is_held(session) => {
+            let key = model.key(Place::List, Command::ResumeAll);
+            format!("queued: `{name}` was stopped with everything; {key} resumes it all")
+        }
         (Some(Deed::Send { .. }), Response::Queued { status: Status::Paused, .. }) => {
             let key = model.key(Place::List, Command::Resume);
             format!("queued: `{name}` is paused; {key} resumes it")
+        }
+        (Some(deed @ Deed::Remove { .. }), _) => {
+            let key = model.key(Place::List, Command::Undo);
+            format!("{}; {key} brings it back", deed.done(name))
         }
         (Some(_), Response::Merged(merged)) if merged.next.is_some() => {
             format!("merged into {}; {}", merged.branch, merged.next.as_deref().unwrap_or_default())

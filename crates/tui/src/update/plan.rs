@@ -1,13 +1,13 @@
 //! The box that a plan is executed from: read when it is opened, and again for another file.
 
-use super::acts::{call, refuses};
+use super::acts::{ask, refuses};
 use super::{fields, repository};
 use crate::chord::Chord;
 use crate::keymap::{leaves_box, submits};
 use crate::message::{Effect, PlanFound, Told};
-use crate::model::{Mode, Model, PlanBox, PlanField, Reading, UnderWay};
+use crate::model::{Mode, Model, PlanBox, PlanField, Reading, Sure};
 
-/// Opens it for the repository that one is in, else that of the session in hand.
+/// Opens it for the repository of the session in hand, else the one that we were started in.
 pub(super) fn open(model: &mut Model, effects: &mut Vec<Effect>) {
     let hint = "start glis inside one: a plan belongs to it";
     let Some(repo) = repository(model, hint) else { return };
@@ -53,7 +53,7 @@ pub(super) fn press(
     model.mode = Mode::Plan(form);
 }
 
-/// Executes it, or reads it first if it is not known yet what that would be.
+/// Asks whether it is executed, or reads it first if it is not known yet what that would be.
 fn begin(model: &mut Model, mut form: Box<PlanBox>, effects: &mut Vec<Effect>) {
     let failed = matches!(form.reading, Reading::Fault(_));
     if form.wants_another() || failed {
@@ -66,10 +66,9 @@ fn begin(model: &mut Model, mut form: Box<PlanBox>, effects: &mut Vec<Effect>) {
             if refuses(model) {
                 return;
             }
-            let name = "the plan".to_owned();
-            let label = "executing the plan";
-            let under_way = UnderWay { id: None, name, deed: None, label, prompt: None };
-            call(model, under_way, request, line, effects);
+            let question = form.question();
+            let (request, label) = (Box::new(request), "executing the plan");
+            ask(model, Sure::Call { request, line, label }, question);
         }
         Ok(None) => model.mode = Mode::Plan(form),
         Err(why) => {

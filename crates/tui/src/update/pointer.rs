@@ -1,6 +1,6 @@
 //! The mouse: ours, unless a session's own terminal has the keys and its programs have asked for it.
 
-use super::{command, inline, past, press, tabs};
+use super::{asking, command, inline, past, press, tabs};
 use crate::chord::{Chord, Code};
 use crate::input::{Click, Mouse};
 use crate::message::{Effect, Tab};
@@ -51,7 +51,7 @@ fn click(model: &mut Model, mouse: Mouse, target: Option<Target>, effects: &mut 
             }
             tabs::show_tab(model, tab);
         }
-        Some(Target::Ask(id, request)) => model.mode = Mode::Asks { at: Some((id, request)) },
+        Some(Target::Ask(id, request)) => asking::go_to(model, Some((id, request))),
         Some(Target::Keys(keys)) => {
             for chord in keys.split(' ').map_while(Chord::parse) {
                 press::press(model, chord, effects);

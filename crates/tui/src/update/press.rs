@@ -1,11 +1,52 @@
 //! A key: for the box that is open, else for the command that it is bound to.
 
-use super::{PREFIX_MS, boxes, command, inline, said};
-use crate::chord::Chord;
+use super::{PREFIX_MS, asking, boxes, command, inline, said};
+use crate::chord::{Chord, Code};
 use crate::command::Command;
 use crate::keymap::{Meaning, Place};
 use crate::message::Effect;
 use crate::model::{Mode, Model, Prefix};
+
+/// After a box that did not open letters mean nothing for so long, and after each of them again: they were typed
+/// for it, and nobody types slower.
+const DEAF_MS: u64 = 700;
+
+fn is_deaf_to(model: &Model, chord: Chord) -> bool {
+    let is_typed = chord.text().is_some() || matches!(chord.code, Code::Enter | Code::Backspace);
+    is_typed && model.now.ms < model.deaf_until
+}
+
+/// Whether a key with alt means something of its own here. Many terminals tell it as an escape and the key, and so
+/// do two keys that follow each other quickly.
+pub(super) fn takes_alt(model: &Model, chord: Chord) -> bool {
+    let is_bound = |place: Place| {
+        let before = model.prefix.iter().flat_map(|prefix| prefix.keys.clone());
+        let keys: Vec<Chord> = before.chain(std::iter::once(chord)).collect();
+        model.keys.meaning(place, &keys) != Meaning::Unbound
+    };
+    match &model.mode {
+        Mode::Inline { .. } => true,
+        Mode::List => is_bound(Place::List),
+        Mode::Asks { .. } => is_bound(Place::Asks),
+        Mode::Past { words: None } => is_bound(Place::Past),
+        Mode::Past { words: Some(_) }
+        | Mode::Help { .. }
+        | Mode::Confirm { .. }
+        | Mode::Send { .. }
+        | Mode::File(_)
+        | Mode::AnswerWords { .. }
+        | Mode::New(_)
+        | Mode::Plan(_)
+        | Mode::Filter
+        | Mode::Palette { .. }
+        | Mode::Words(_)
+        | Mode::Pick { .. }
+        | Mode::Search(_)
+        | Mode::Trash { .. }
+        | Mode::Judged { .. }
+        | Mode::History => false,
+    }
+}
 
 /// Takes a key.
 pub(super) fn press(model: &mut Model, chord: Chord, effects: &mut Vec<Effect>) {
@@ -31,11 +72,20 @@ pub(super) fn press(model: &mut Model, chord: Chord, effects: &mut Vec<Effect>) 
         | Mode::Judged { .. }
         | Mode::History => return boxes::press(model, chord, effects),
     };
+    if is_deaf_to(model, chord) {
+        model.deaf_until = model.now.ms + DEAF_MS;
+        return;
+    }
     let mut keys = model.prefix.take().map_or_else(Vec::new, |prefix| prefix.keys);
     let is_second = !keys.is_empty();
     keys.push(chord);
     match model.keys.meaning(place, &keys) {
-        Meaning::Does(command) => command::run(model, command, effects),
+        Meaning::Does(command) => {
+            command::run(model, command, effects);
+            if command.takes_words() && matches!(model.mode, Mode::List | Mode::Asks { .. }) {
+                model.deaf_until = model.now.ms + DEAF_MS;
+            }
+        }
         Meaning::Begins => {
             model.prefix = Some(Prefix { keys, until: model.now.ms + PREFIX_MS });
         }
@@ -47,7 +97,7 @@ pub(super) fn press(model: &mut Model, chord: Chord, effects: &mut Vec<Effect>) 
         Meaning::Unbound if place == Place::Asks => {
             let digit = chord.text().and_then(|letter| letter.to_digit(10));
             if let Some(digit) = digit.and_then(|digit| usize::try_from(digit).ok()) {
-                command::choose(model, digit, effects);
+                asking::choose(model, digit, effects);
             }
         }
         Meaning::Unbound => {}

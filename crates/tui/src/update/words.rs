@@ -1,6 +1,6 @@
 //! Boxes for what a deed still needs: a line of words, or one of the snapshots.
 
-use super::acts::{act, refuses};
+use super::acts::{act, ask, refuses};
 use super::said;
 use super::tabs;
 use crate::chord::{Chord, Code};
@@ -8,7 +8,7 @@ use crate::deed::Deed;
 use crate::editor::Editor;
 use crate::keymap::leaves_box;
 use crate::message::{Effect, Fetched, Tab};
-use crate::model::{Mode, Model, Page, WordsBox};
+use crate::model::{Mode, Model, Page, Sure, WordsBox};
 use crate::wanted::Wanted;
 
 /// Asks for the words that are wanted, for each session that is meant.
@@ -34,9 +34,9 @@ pub(super) fn press(
     mut form: Box<WordsBox>,
     effects: &mut Vec<Effect>,
 ) {
-    // Who denies a question goes on with the next.
-    if let Wanted::WhyNot { .. } = form.wanted {
-        model.mode = Mode::Asks { at: None };
+    // Who denies a question is still at it.
+    if let (Wanted::WhyNot { request }, Some(id)) = (&form.wanted, form.ids.first()) {
+        model.mode = Mode::Asks { at: Some((id.clone(), request.clone())) };
     }
     if leaves_box(chord) {
         return;
@@ -115,7 +115,7 @@ fn restore(model: &mut Model, name: Option<&String>) {
     let deed = Deed::Restore { snapshot: name.clone() };
     let session = model.session().map(|session| session.name.clone()).unwrap_or_default();
     if let Some(question) = deed.question(&session) {
-        model.mode = Mode::Confirm { deed, ids: vec![id], question };
+        ask(model, Sure::Each { deed, ids: vec![id] }, question);
     }
 }
 

@@ -1,223 +1,184 @@
-//! Everything that is asked, whole, answered by one key.
+//! Everything that is asked, the question in hand whole, answered by one key.
 
-use super::pen::{Pen, width, wrapped};
+use super::pen::{Pen, wrapped};
+use super::question;
 use crate::command::Command;
 use crate::keymap::Place;
-use crate::model::{Mode, Model};
-use crate::theme::Theme;
-use glis_client::edits;
+use crate::model::{InHand, Mode, Model};
 use glis_client::labels::Tone;
-use glis_core::talk::AskKind;
-use glis_core::verdict::Want;
 use glis_wire::view::{SessionView, WaitingFor};
 use ratatui_core::layout::Rect;
 use ratatui_core::style::{Modifier, Style};
+use std::ops::Range;
 
-/// Draws it: the question in hand whole, the others in a line each.
-pub(super) fn draw(model: &Model, at: Option<&(String, String)>, pen: &mut Pen<'_>, area: Rect) {
-    let theme = model.theme;
+/// As much is told of a question that is not open any more.
+const CLOSED_ROWS: usize = 3;
+
+/// A row of the view.
+enum Row<'m> {
+    /// A question in short.
+    Open { session: &'m SessionView, ask: &'m WaitingFor, in_hand: bool },
+    /// The question in hand, which is not open any more.
+    Closed(&'m InHand),
+    /// A line of the question in hand.
+    Text(String, Style),
+}
+
+/// All rows, and which of them are in sight.
+struct Sheet<'m> {
+    rows: Vec<Row<'m>>,
+    /// The rows of the question in hand that have to be seen.
+    own: Range<usize>,
+    /// The row at the top.
+    first: usize,
+    /// How far it can be scrolled.
+    most: usize,
+}
+
+/// What of the question in hand is on the screen.
+pub(crate) struct AskRows {
+    /// How many rows of it have to be seen.
+    pub(crate) all: usize,
+    /// Those that are in sight.
+    pub(crate) shown: Range<usize>,
+    /// As many rows as a key goes on.
+    pub(crate) page: usize,
+    /// How far it can be scrolled.
+    pub(crate) most: usize,
+}
+
+/// All questions, oldest first, the one in hand whole. One that has gone keeps its place.
+fn sheet(model: &Model, area: Rect) -> Sheet<'_> {
+    let at = if let Mode::Asks { at } = &model.mode { at.as_ref() } else { None };
+    let columns = area.width.saturating_sub(6);
+    let (mut rows, mut own, mut in_hand_rows) = (Vec::new(), 0..0, 0..0);
+    let closed = model.closed_ask().filter(|own| at.is_some_and(|(id, ask)| own.is((id, ask))));
     let asks = model.asks();
-    if asks.is_empty() {
+    let place = closed.map(|closed| closed.place.min(asks.len()));
+    for number in 0..=asks.len() {
+        if let Some(closed) = closed.filter(|_| place == Some(number)) {
+            let head = rows.len();
+            rows.push(Row::Closed(closed));
+            let text = wrapped(&closed.ask.text, columns).into_iter().take(CLOSED_ROWS);
+            let faint = model.theme.faint();
+            rows.extend(text.map(|line| Row::Text(line, faint)));
+            rows.push(Row::Text(next_step(model, asks.len()), faint));
+            in_hand_rows = head..rows.len();
+        }
+        let Some((session, ask)) = asks.get(number).copied() else { continue };
+        let in_hand = at.is_some_and(|(id, request)| (id, request) == (&session.id, &ask.request));
+        rows.push(Row::Open { session, ask, in_hand });
+        if in_hand {
+            let whole = question::whole(model, (session, ask), columns);
+            own = rows.len()..rows.len() + whole.len();
+            let keys = question::keys(model, (session, ask), columns);
+            let lines = whole.into_iter().chain(keys);
+            rows.extend(lines.map(|(text, style)| Row::Text(text, style)));
+            in_hand_rows = own.start - 1..rows.len();
+        }
+    }
+    let height = usize::from(area.height);
+    // A question that does not fit below the others begins at the top.
+    let base = if in_hand_rows.end > height { in_hand_rows.start } else { 0 };
+    let last = rows.len().saturating_sub(height);
+    let most = last.saturating_sub(base);
+    let first = (base + model.ask_scroll.min(most)).min(last);
+    Sheet { rows, own, first, most }
+}
+
+/// What to press where the question in hand has gone.
+fn next_step(model: &Model, others: usize) -> String {
+    let (next, back) =
+        (model.key(Place::Asks, Command::Down), model.key(Place::Asks, Command::Close));
+    match others {
+        0 => format!("nothing else waits for you; {back} goes back"),
+        _ => format!("{next} goes to the next question"),
+    }
+}
+
+/// What of the question in hand is on the screen. The mark in the last row hides what is below it.
+pub(super) fn in_sight(model: &Model, area: Rect) -> AskRows {
+    let Sheet { own, first, most, .. } = sheet(model, area);
+    let height = usize::from(area.height);
+    let hidden = usize::from(is_cut(model, most));
+    let place = |row: usize| row.clamp(own.start, own.end) - own.start;
+    let shown = place(first)..place(first + height.saturating_sub(hidden));
+    AskRows { all: own.len(), shown, page: height.saturating_sub(2).max(1), most }
+}
+
+/// Whether there is more below.
+fn is_cut(model: &Model, most: usize) -> bool {
+    model.ask_scroll < most
+}
+
+/// Draws it.
+pub(super) fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
+    let theme = model.theme;
+    let Sheet { rows, first, most, .. } = sheet(model, area);
+    if rows.is_empty() {
         let text = if model.asks_are_coming() { "…" } else { "Nothing waits for you." };
         pen.put(area.x + 1, area.y + 1, area.width, text, theme.faint());
         return;
     }
-    let most = scroll_max(model, area);
-    let first = model.ask_scroll.min(most);
-    for (at, row) in rows(model, at, area).into_iter().enumerate().skip(first) {
-        let Some(y) = u16::try_from(at - first).ok().map(|y| area.y + y) else { break };
-        if y >= area.bottom() {
-            break;
-        }
+    for (y, row) in (area.y..area.bottom()).zip(rows.into_iter().skip(first)) {
+        let place = Rect { y, height: 1, ..area };
         match row {
-            Row::Head { session, ask, in_hand } => {
-                head(model, pen, Rect { y, height: 1, ..area }, (session, ask), in_hand);
+            Row::Open { session, ask, in_hand } => {
+                let answering = model.is_answering(&session.id, &ask.request);
+                let text = if answering {
+                    "answering".to_owned()
+                } else if in_hand {
+                    question::kind(ask.kind).to_owned()
+                } else {
+                    question::in_short(session, ask)
+                };
+                let who = (session.name.as_str(), session.agent.as_str());
+                head(model, pen, place, in_hand, ("?", who, &text));
             }
-            Row::Text(_, text, style) => {
+            Row::Closed(closed) => {
+                let who = (closed.name.as_str(), closed.agent.as_str());
+                head(model, pen, place, true, ("·", who, &model.ending_of(closed)));
+            }
+            Row::Text(text, style) => {
                 pen.put(area.x + 4, y, area.width.saturating_sub(5), &text, style);
             }
         }
     }
-    if first < most {
-        let below =
-            format!("↓ {} more, {}", most - first, model.key(Place::Asks, Command::ScrollDown));
+    if is_cut(model, most) {
+        let more = model.key(Place::Asks, Command::ScrollDown);
+        let below = format!("↓ {} more, {more}", most - model.ask_scroll);
         pen.put_over(area.right(), area.bottom().saturating_sub(1), 24, &below, theme.accent());
     }
 }
 
-/// A row of the view: a question in short, or a line of the one in hand.
-enum Row<'m> {
-    Head { session: &'m SessionView, ask: &'m WaitingFor, in_hand: bool },
-    Text((String, String), String, Style),
-}
-
-/// All of them, oldest first, the one in hand whole.
-fn rows<'m>(model: &'m Model, at: Option<&(String, String)>, area: Rect) -> Vec<Row<'m>> {
-    let mut rows = Vec::new();
-    for (session, ask) in model.asks() {
-        let in_hand = at.is_some_and(|(id, request)| *id == session.id && *request == ask.request);
-        rows.push(Row::Head { session, ask, in_hand });
-        if in_hand {
-            let whole = whole(model, session, ask, area.width.saturating_sub(6));
-            let of = (session.id.clone(), ask.request.clone());
-            rows.extend(whole.into_iter().map(|(text, style)| Row::Text(of.clone(), text, style)));
-        }
-    }
-    rows
-}
-
-/// How far it can be scrolled.
-pub(super) fn scroll_max(model: &Model, area: Rect) -> usize {
-    let Mode::Asks { at } = &model.mode else { return 0 };
-    rows(model, at.as_ref(), area).len().saturating_sub(usize::from(area.height))
-}
-
 /// The question in this row, by its session and request.
 pub(super) fn at(model: &Model, area: Rect, row: u16) -> Option<(String, String)> {
-    let Mode::Asks { at } = &model.mode else { return None };
-    let first = model.ask_scroll.min(scroll_max(model, area));
+    let Sheet { rows, first, .. } = sheet(model, area);
     let place = first + usize::from(row.checked_sub(area.y)?);
-    match rows(model, at.as_ref(), area).into_iter().nth(place)? {
-        Row::Head { session, ask, .. } => Some((session.id.clone(), ask.request.clone())),
-        Row::Text(of, ..) => Some(of),
-    }
+    // A line of a question belongs to the head above it.
+    let mut above = rows.into_iter().take(place + 1).collect::<Vec<_>>().into_iter().rev();
+    above.find_map(|row| match row {
+        Row::Open { session, ask, .. } => Some((session.id.clone(), ask.request.clone())),
+        Row::Closed(closed) => Some((closed.id.clone(), closed.ask.request.clone())),
+        Row::Text(..) => None,
+    })
 }
 
 fn head(
     model: &Model,
     pen: &mut Pen<'_>,
     row: Rect,
-    (session, ask): (&SessionView, &WaitingFor),
     in_hand: bool,
+    (mark, (name, agent), text): (&str, (&str, &str), &str),
 ) {
     let theme = model.theme;
     if in_hand {
         pen.tint(row, theme.lifted());
         pen.put(row.x, row.y, 1, "▌", theme.accent());
     }
-    pen.put(row.x + 2, row.y, 1, "?", theme.tone(Tone::Attention));
+    pen.put(row.x + 2, row.y, 1, mark, theme.tone(Tone::Attention));
     let bold = theme.text().add_modifier(Modifier::BOLD);
-    let x = pen.put(row.x + 4, row.y, row.width / 3, &session.name, bold) + 2;
-    let x = pen.put(x, row.y, 9, &session.agent, theme.faint()) + 2;
-    let answering = model.under_way_with(&session.id).map(|under_way| under_way.label);
-    let text = answering.unwrap_or(if in_hand { kind(ask.kind) } else { &ask.text });
+    let x = pen.put(row.x + 4, row.y, row.width / 3, name, bold) + 2;
+    let x = pen.put(x, row.y, 9, agent, theme.faint()) + 2;
     pen.put(x, row.y, row.right().saturating_sub(x + 1), text, theme.text());
-}
-
-fn kind(kind: AskKind) -> &'static str {
-    match kind {
-        AskKind::Approval => "wants to be allowed",
-        AskKind::Question => "asks",
-        AskKind::Doubt => "was this message taken?",
-    }
-}
-
-fn whole(
-    model: &Model,
-    session: &SessionView,
-    ask: &WaitingFor,
-    columns: u16,
-) -> Vec<(String, Style)> {
-    let theme = model.theme;
-    let mut lines: Vec<(String, Style)> = vec![(String::new(), theme.text())];
-    let text = wrapped(&ask.text, columns);
-    lines.extend(text.into_iter().map(|line| (line, theme.text())));
-    let edits = ask.input.as_ref().map_or_else(Vec::new, edits);
-    match &ask.wants {
-        Some(Want::Command { line, folder }) => {
-            lines.push((String::new(), theme.text()));
-            let shown = wrapped(line, columns.saturating_sub(2));
-            lines.extend(shown.into_iter().map(|line| (format!("$ {line}"), theme.accent())));
-            lines.extend(folder.iter().map(|folder| (format!("in {folder}"), theme.faint())));
-        }
-        Some(Want::Edit { paths }) if edits.is_empty() => {
-            lines.push((String::new(), theme.text()));
-            lines.extend(paths.iter().map(|path| (format!("✎ {path}"), theme.accent())));
-        }
-        Some(Want::Edit { .. }) | None => {}
-    }
-    for edit in &edits {
-        lines.push((String::new(), theme.text()));
-        lines.push((format!("✎ {}", edit.path), theme.accent()));
-        lines.extend(edit.lines.iter().flat_map(|line| patch_line(line, columns, theme)));
-    }
-    let choices = choices(ask);
-    if !choices.is_empty() {
-        lines.push((String::new(), theme.text()));
-        for (at, choice) in choices.iter().enumerate().take(DIGITS) {
-            let shown = wrapped(choice, columns.saturating_sub(3));
-            let numbered = shown.into_iter().enumerate().map(|(row, text)| {
-                if row == 0 { format!("{}  {text}", at + 1) } else { format!("   {text}") }
-            });
-            lines.extend(numbered.map(|line| (line, theme.accent())));
-        }
-    }
-    lines.push((String::new(), theme.text()));
-    let keys = wrapped(&keys_for(model, session, ask), columns);
-    lines.extend(keys.into_iter().map(|line| (line, theme.faint())));
-    lines.push((String::new(), theme.text()));
-    lines.retain(|(text, _)| width(text) <= columns.saturating_add(4) || !text.is_empty());
-    lines
-}
-
-/// As many choices have a digit.
-const DIGITS: usize = 9;
-
-/// What a question may be answered with, where it is one question: as it can be told, else as the agent
-/// lists it.
-pub(crate) fn choices(ask: &WaitingFor) -> Vec<String> {
-    if ask.kind != AskKind::Question {
-        return Vec::new();
-    }
-    if let Some(choices) = &ask.choices {
-        return choices.clone();
-    }
-    let questions = ask.input.as_ref().and_then(|input| input.get("questions")?.as_array());
-    let Some([only]) = questions.map(Vec::as_slice) else { return Vec::new() };
-    let options = only.get("options").and_then(|options| options.as_array());
-    let label = |option: &serde_json::Value| Some(option.get("label")?.as_str()?.to_owned());
-    options.into_iter().flatten().filter_map(label).collect()
-}
-
-/// A line of a patch, in the colour of what it does; a long one goes on below itself.
-fn patch_line(line: &str, columns: u16, theme: Theme) -> Vec<(String, Style)> {
-    let style = match line.as_bytes().first() {
-        Some(b'+') => theme.tone(Tone::Good),
-        Some(b'-') => theme.tone(Tone::Bad),
-        Some(b'@') => theme.tone(Tone::Calm),
-        Some(_) | None => theme.text(),
-    };
-    let mut rows = vec![String::new()];
-    for letter in line.replace('\t', "    ").chars() {
-        let row = rows.last().map_or(0, |row| width(row));
-        if row + width(letter.encode_utf8(&mut [0; 4])) > columns.max(2) {
-            rows.push(" ".to_owned());
-        }
-        if let Some(row) = rows.last_mut() {
-            row.push(letter);
-        }
-    }
-    rows.into_iter().map(|row| (row, style)).collect()
-}
-
-/// What can be pressed for it.
-pub(crate) fn keys_for(model: &Model, session: &SessionView, ask: &WaitingFor) -> String {
-    let key = |command: Command| model.key(Place::Asks, command);
-    let (yes, no) = (key(Command::Allow), key(Command::Deny));
-    match (ask.kind, ask.choices.as_deref()) {
-        (AskKind::Doubt, _) => format!("{yes} sends it again · {no} drops it"),
-        (_, Some([])) => {
-            let attach = key(Command::Attach);
-            format!("only at its own terminal: {attach} attaches to {}", session.name)
-        }
-        (AskKind::Question, _) if !choices(ask).is_empty() => {
-            let last = choices(ask).len().min(DIGITS);
-            format!("1 to {last} chooses · {} answers in words", key(Command::Send))
-        }
-        (AskKind::Question, _) => format!("{} answers in words", key(Command::Send)),
-        (AskKind::Approval, _) => {
-            let always = key(Command::AllowForSession);
-            format!("{yes} once · {always} for the session · {no} deny")
-        }
-    }
 }

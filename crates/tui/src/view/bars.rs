@@ -12,6 +12,9 @@ use ratatui_core::style::Modifier;
 /// A wheel that turns.
 const WHEEL: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 
+/// The mark of a session that rules answer for.
+pub(super) const AUTO_YES: &str = "»";
+
 /// The wheel as it stands.
 pub(super) fn wheel(model: &Model) -> &'static str {
     let turn = usize::try_from(model.now.ms / SPIN_MS).unwrap_or(0);
@@ -34,6 +37,7 @@ pub(super) fn top(model: &Model, pen: &mut Pen<'_>, area: Rect) {
             Tone::Faint,
         ),
     ];
+    let auto_yes = model.sessions.values().filter(|session| session.auto_yes).count();
     let right = state(model);
     let room = area.right().saturating_sub(width(&right.0) + 2);
     for (number, word, tone) in counts {
@@ -42,6 +46,10 @@ pub(super) fn top(model: &Model, pen: &mut Pen<'_>, area: Rect) {
             continue;
         }
         x = pen.put(x, area.y, width(&text), &text, theme.tone(tone).patch(lifted)) + 2;
+    }
+    let text = format!("{AUTO_YES} {auto_yes} auto-yes");
+    if auto_yes > 0 && x + width(&text) < room {
+        pen.put(x, area.y, width(&text), &text, theme.tone(Tone::Attention).patch(lifted));
     }
     let style = theme.tone(right.1).patch(lifted);
     pen.put_right(area.right().saturating_sub(1), area.y, area.width / 2, &right.0, style);
@@ -56,6 +64,10 @@ fn state(model: &Model) -> (String, Tone) {
     let house = model.under_way.values().find(|under_way| under_way.id.is_none());
     if let Link::Lost(_) = &model.link {
         return (format!("{} no daemon, trying again", wheel(model)), Tone::Bad);
+    }
+    if model.link == Link::Stopped {
+        let key = model.key(Place::List, Command::Attach);
+        return (format!("daemon stopped, {key} starts it"), Tone::Bad);
     }
     if model.link == Link::Connecting {
         return ("connecting".to_owned(), Tone::Faint);
@@ -101,13 +113,13 @@ pub(super) fn hints(model: &Model, pen: &mut Pen<'_>, area: Rect) {
 
 /// Who has the keys.
 fn banner(model: &Model, id: &str) -> String {
-    let name = model.sessions.get(id).map_or(id, |session| &session.name);
+    let name = model.name_of(id).unwrap_or(id);
     let back = model.keys.keys_of(Place::Inline, Command::Close).unwrap_or_default();
     let of_it = model.preview.session.as_deref() == Some(id);
     if of_it && model.preview.live().is_some() {
         return format!("YOUR KEYS GO TO {name}  ·  {back} takes them back");
     }
-    format!("nothing runs in {name}: your keys go nowhere  ·  {back} takes them back")
+    format!("nothing runs in {name}: keys are not typed  ·  {back} takes them back")
 }
 
 /// A key in the last row, and where it is.

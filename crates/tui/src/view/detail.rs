@@ -2,12 +2,13 @@
 
 use super::pages;
 use super::pen::{Pen, width, wrapped};
+use super::question;
 use super::terminal;
 use crate::command::Command;
 use crate::keymap::Place;
 use crate::message::Now;
 use crate::message::Tab;
-use crate::model::{Mode, Model, Page, since};
+use crate::model::{Mode, Model, Page, since, was_asking};
 use glis_client::labels::{Tone, mark, state, tone};
 use glis_core::Status;
 use glis_wire::view::SessionView;
@@ -158,12 +159,15 @@ fn card(model: &Model, session: &SessionView, columns: u16) -> Vec<(String, Styl
     let attention = theme.tone(Tone::Attention);
     let mut lines = Vec::new();
     if let Some(ask) = &session.waiting_for {
-        let text = wrapped(&ask.text, columns.saturating_sub(2));
+        let text = wrapped(&question::in_short(session, ask), columns.saturating_sub(2));
         lines.extend(text.into_iter().take(4).map(|line| (format!("? {line}"), attention)));
         let key = model.key(Place::List, Command::Asks);
         lines.push((format!("  {key} answers"), theme.faint()));
     } else if session.status == Status::Paused {
         lines.extend(paused(session, model.now).into_iter().map(|line| (line, attention)));
+        lines.extend(asked_before(model, session, columns));
+    } else if !session.was_asking.is_empty() {
+        lines.extend(asked_before(model, session, columns));
     } else if let Some(why) = &session.failure {
         let text = wrapped(why, columns.saturating_sub(2));
         let bad = theme.tone(Tone::Bad);
@@ -177,6 +181,17 @@ fn card(model: &Model, session: &SessionView, columns: u16) -> Vec<(String, Styl
         lines.push((String::new(), theme.text()));
     }
     lines
+}
+
+/// What it had asked when it was paused: it waits for words, and no answer reaches it any more.
+fn asked_before(model: &Model, session: &SessionView, columns: u16) -> Vec<(String, Style)> {
+    let Some(asked) = was_asking(session) else { return Vec::new() };
+    let theme = model.theme;
+    let text = wrapped(&format!("? asked when it was paused: {asked}"), columns);
+    let shown = text.into_iter().take(3).map(|line| (line, theme.tone(Tone::Attention)));
+    let key = model.key(Place::List, Command::Send);
+    let next = (format!("  {key} tells it how to go on"), theme.faint());
+    shown.chain(std::iter::once(next)).collect()
 }
 
 /// When and why it was paused, what it did last, and up to three things that it was to do.

@@ -17,7 +17,7 @@ const TRASH: Fixed = &[
     ("esc", "close"),
 ];
 const JUDGED: Fixed =
-    &[("enter", "show the session"), ("j", "next"), ("k", "before"), ("esc", "close")];
+    &[("enter", "show the session"), ("j", "next"), ("k", "previous"), ("esc", "close")];
 const MESSAGE: Fixed = &[
     ("enter", "send"),
     ("ctrl+j", "new line"),
@@ -37,16 +37,17 @@ const NEW: Fixed = &[
 const PLAN: Fixed = &[
     ("enter", "execute"),
     ("tab", "next field"),
-    ("left", "before"),
+    ("left", "previous"),
     ("right", "next"),
     ("esc", "close"),
 ];
-const FOUND: Fixed = &[("enter", "go there"), ("up", "before"), ("down", "next"), ("esc", "close")];
+const FOUND: Fixed =
+    &[("enter", "go there"), ("up", "previous"), ("down", "next"), ("esc", "close")];
 const PICK: Fixed = &[
     ("enter", "restore"),
     ("d", "copy to a folder"),
     ("j", "next"),
-    ("k", "before"),
+    ("k", "previous"),
     ("esc", "close"),
 ];
 
@@ -101,21 +102,22 @@ pub(super) fn hints(model: &Model) -> Vec<(String, &'static str)> {
     commands.into_iter().filter_map(keys).collect()
 }
 
-/// What answers the question in hand comes first.
+/// What answers the question in hand comes first, and a no is never left out for want of room.
 fn ask_hints(model: &Model) -> Vec<(Command, &'static str)> {
-    let in_hand = if let Mode::Asks { at } = &model.mode { at.as_ref() } else { None };
-    let in_words = model.asks().iter().any(|(session, ask)| {
-        let own = in_hand.is_some_and(|(id, request)| (id, request) == (&session.id, &ask.request));
-        own && ask.kind == AskKind::Question
-    });
-    let yes = [
-        (Command::Allow, "allow"),
-        (Command::AllowForSession, "for the session"),
-        (Command::Deny, "deny"),
-    ];
-    let words = [(Command::Send, "in words")];
-    let first: Vec<_> =
-        if in_words { words.to_vec() } else { yes.into_iter().chain(words).collect() };
+    let own = if let Mode::Asks { at } = &model.mode { at.as_ref() } else { None };
+    let kind = own.and_then(|(id, ask)| model.open_ask(id, ask)).map(|(_, ask)| ask.kind);
+    let words = (Command::Send, "in words");
+    let first = match kind {
+        None => vec![(Command::Down, "next")],
+        Some(AskKind::Question) => vec![words],
+        Some(AskKind::Doubt) => vec![(Command::Allow, "send again"), (Command::Deny, "drop it")],
+        Some(AskKind::Approval) => vec![
+            (Command::Allow, "allow"),
+            (Command::Deny, "deny"),
+            (Command::AllowForSession, "for the session"),
+            words,
+        ],
+    };
     let last = [(Command::Attach, "attach"), (Command::Close, "back")];
     first.into_iter().chain(last).collect()
 }

@@ -1,10 +1,11 @@
 //! The list: a line for each session, under its repository.
 
-use super::bars::wheel;
+use super::bars::{AUTO_YES, wheel};
 use super::pen::{Pen, width};
+use super::question;
 use crate::command::Command;
 use crate::keymap::Place;
-use crate::model::{Line, Link, Model, since};
+use crate::model::{Line, Link, Model, was_asking};
 use glis_client::labels::{KEPT, Tone, mark, tone};
 use glis_core::Status;
 use glis_wire::view::SessionView;
@@ -122,6 +123,11 @@ pub(super) fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
     }
 }
 
+/// The sessions that are in sight.
+pub(super) fn in_sight(model: &Model, area: Rect) -> Vec<String> {
+    (area.y..area.bottom()).filter_map(|row| at(model, area, row)).collect()
+}
+
 /// The session in this row.
 pub(super) fn at(model: &Model, area: Rect, row: u16) -> Option<String> {
     let first = first_line(model, area.height);
@@ -150,6 +156,7 @@ fn nothing(model: &Model, pen: &mut Pen<'_>, area: Rect) {
             (told.message.clone(), theme.tone(Tone::Bad)),
             (told.hint.clone().unwrap_or_default(), theme.faint()),
         ],
+        Link::Stopped => vec![("the daemon was stopped".to_owned(), theme.tone(Tone::Bad))],
         Link::Live if !model.filter.text().is_empty() => {
             vec![("no matches".to_owned(), theme.faint())]
         }
@@ -212,13 +219,15 @@ fn session_line(
     };
     pen.put(row.x, row.y, 1, sign, theme.accent());
     pen.put(row.x + 2, row.y, 1, &mark(session.status).to_string(), toned);
+    let auto_yes = if session.auto_yes { AUTO_YES } else { "" };
+    pen.put(row.x + 3, row.y, 1, auto_yes, theme.tone(Tone::Attention));
     let weight = if selected { Modifier::BOLD } else { Modifier::empty() };
     pen.put(row.x + 4, row.y, columns.name, &session.name, theme.text().add_modifier(weight));
     let mut x = row.x + 4 + columns.name + 1;
     pen.put(x, row.y, STATUS_COLUMNS, session.status.word(), toned);
     x += STATUS_COLUMNS + 1;
     let mut end = row.right().saturating_sub(1);
-    let age = since(&session.last_active_at, model.now);
+    let age = model.age_of(session);
     pen.put_right(end, row.y, AGE_COLUMNS, &age, theme.faint());
     end = end.saturating_sub(AGE_COLUMNS + 1);
     for number in columns.numbers.iter().rev() {
@@ -270,7 +279,10 @@ fn note(model: &Model, session: &SessionView) -> Option<(String, Tone)> {
         | Status::Archived => {}
     }
     if let Some(ask) = &session.waiting_for {
-        return Some((ask.text.clone(), Tone::Attention));
+        return Some((question::in_short(session, ask), Tone::Attention));
+    }
+    if let Some(asked) = was_asking(session) {
+        return Some((format!("asked when it was paused: {asked}"), Tone::Attention));
     }
     if let Some(why) = &session.failure {
         return Some((why.clone(), Tone::Bad));

@@ -29,7 +29,7 @@ pub(super) fn rows(model: &Model, columns: u16) -> u16 {
 /// A notice in one row where it fits, else the next step below what happened.
 fn lines(notice: &Notice, columns: u16, theme: Theme) -> Vec<Row> {
     let (mark, tone) = match notice.kind {
-        Kind::Done => ("✓", Tone::Good),
+        Kind::Done | Kind::Answered => ("✓", Tone::Good),
         Kind::Said => ("·", Tone::Calm),
         Kind::Wrong => ("✗", Tone::Bad),
     };

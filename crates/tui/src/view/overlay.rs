@@ -6,7 +6,7 @@ use super::pen::{Pen, width, wrapped};
 use super::{finder, help, house, new, plan};
 use crate::deed::Deed;
 use crate::editor::Editor;
-use crate::model::{End, FileBox, Mode, Model, WordsBox};
+use crate::model::{End, FileBox, Mode, Model, Sure, WordsBox};
 use glis_client::labels::Tone;
 use ratatui_core::layout::Rect;
 
@@ -24,11 +24,12 @@ pub(super) fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) -> Option<(u16,
             None
         }
         Mode::Filter => bottom_cursor(&model.filter, area),
-        Mode::Confirm { question, deed, .. } => {
-            let keys = if *deed == Deed::Restart {
-                "y yes   c yes, told what was done   n no"
-            } else {
-                "y yes   n no"
+        Mode::Confirm { question, sure } => {
+            let keys = match sure {
+                Sure::Each { deed: Deed::Restart, .. } => {
+                    "y yes   c yes, told what was done   n no"
+                }
+                Sure::Each { .. } | Sure::Call { .. } | Sure::Undo { .. } => "y yes   n no",
             };
             confirm(model, pen, area, question, keys);
             None
@@ -140,11 +141,14 @@ fn words(model: &Model, pen: &mut Pen<'_>, area: Rect, form: &WordsBox) -> Optio
     let names: Vec<&str> = form.ids.iter().filter_map(|id| model.name_of(id)).collect();
     let inner = pen.frame(middle(area, columns, 5), &form.wanted.title(&names.join(", ")));
     let cursor = edit(pen, Rect { height: 1, ..inner }, &form.words);
-    let (text, style) = match &form.fault {
-        Some(why) => (why.as_str(), theme.tone(Tone::Bad)),
-        None => (form.wanted.hint(), theme.faint()),
+    let now = form.ids.first().and_then(|id| model.sessions.get(id));
+    let now = now.and_then(|session| form.wanted.present(session));
+    let (text, style) = match (&form.fault, now) {
+        (Some(why), _) => (why.clone(), theme.tone(Tone::Bad)),
+        (None, Some(now)) => (format!("now {now}; {}", form.wanted.hint()), theme.faint()),
+        (None, None) => (form.wanted.hint().to_owned(), theme.faint()),
     };
-    pen.put(inner.x, inner.y + 2, inner.width, text, style);
+    pen.put(inner.x, inner.y + 2, inner.width, &text, style);
     cursor
 }
 

@@ -1,0 +1,216 @@
+//! Answers to questions. A key answers the question that is on the screen, once, and never the next one.
+
+use super::acts::{act, refuses};
+use super::{drafts, said, words};
+use crate::command::Command;
+use crate::deed::{Deed, Reply};
+use crate::keymap::Place;
+use crate::message::Effect;
+use crate::model::{InHand, Mode, Model};
+use crate::view;
+use crate::wanted::Wanted;
+use glis_core::talk::AskKind;
+
+/// A yes counts so long after its question came under the hand by itself, or after the same key has shown the
+/// end of it: a person reads no faster, and a key that is held repeats every 30 ms.
+const READ_MS: u64 = 700;
+
+/// Opens the questions, at the one of the session in hand if it asks something, else at the oldest.
+pub(super) fn open(model: &mut Model) {
+    let asks = model.asks();
+    let own = asks.iter().find(|(session, _)| Some(&session.id) == model.selected.as_ref());
+    let at = own.or(asks.first()).map(|(session, ask)| (session.id.clone(), ask.request.clone()));
+    if at.is_some() || model.asks_are_coming() {
+        go_to(model, at);
+    } else {
+        said(model, "nothing waits for you".to_owned());
+    }
+}
+
+/// To a question, by session and request.
+pub(super) fn go_to(model: &mut Model, at: Option<(String, String)>) {
+    model.mode = Mode::Asks { at };
+    model.in_hand = None;
+    model.ask_scroll = 0;
+}
+
+/// Moves the hand among the questions. From one that has gone it moves to its neighbours; where there are none
+/// the view closes.
+pub(super) fn step(model: &mut Model, by: isize) {
+    let Mode::Asks { at } = &model.mode else { return };
+    let asks = model.asks();
+    let all: Vec<_> = asks.iter().map(|(s, ask)| (s.id.clone(), ask.request.clone())).collect();
+    let place = at.as_ref().and_then(|at| all.iter().position(|known| known == at));
+    let last = all.len().saturating_sub(1);
+    let to = match (place, model.closed_ask()) {
+        (Some(place), _) => place.saturating_add_signed(by),
+        // What stood below it has its place now.
+        (None, Some(closed)) => {
+            closed.place.saturating_add_signed(if by > 0 { by - 1 } else { by })
+        }
+        (None, None) => 0,
+    };
+    match all.get(to.min(last)).cloned() {
+        Some(to) => go_to(model, Some(to)),
+        None if model.asks_are_coming() => go_to(model, None),
+        None => model.mode = Mode::List,
+    }
+}
+
+/// The question in hand stays in hand when it goes away: another one under the same keys would be answered by
+/// them. What was not known yet when the view was opened comes in hand by itself.
+pub(super) fn keep(model: &mut Model) {
+    let Mode::Asks { at } = model.mode.clone() else { return };
+    let asks = model.asks();
+    let place = match &at {
+        Some((id, request)) => {
+            asks.iter().position(|(s, ask)| s.id == *id && ask.request == *request)
+        }
+        None => (!asks.is_empty()).then_some(0),
+    };
+    let known = at.as_ref().zip(model.in_hand.as_ref());
+    let known = known.is_some_and(|((id, request), own)| own.is((id, request)));
+    let Some((place, (session, ask))) = place.and_then(|at| Some((at, *asks.get(at)?))) else {
+        if !known {
+            let first = asks.first().map(|(s, ask)| (s.id.clone(), ask.request.clone()));
+            let stays = first.is_some() || model.asks_are_coming();
+            model.mode = if stays { Mode::Asks { at: None } } else { Mode::List };
+        }
+        return;
+    };
+    let mut own = InHand::of(session, ask, place);
+    let former = model.in_hand.as_ref().filter(|former| known && former.ask == own.ask);
+    match former {
+        Some(former) => own = InHand { place, ..former.clone() },
+        None if known || at.is_none() => own.counts_from = model.now.ms + READ_MS,
+        None => {}
+    }
+    model.mode = Mode::Asks { at: Some((own.id.clone(), own.ask.request.clone())) };
+    model.in_hand = Some(own);
+    look(model);
+}
+
+/// Notes what is on the screen of the question in hand.
+fn look(model: &mut Model) {
+    let shown = view::ask_rows(model).shown;
+    if let Some(own) = model.in_hand.as_mut().filter(|own| shown.start <= own.seen) {
+        own.seen = own.seen.max(shown.end);
+    }
+}
+
+/// The terminal has another size: what was seen has other rows.
+pub(super) fn resized(model: &mut Model) {
+    model.ask_scroll = 0;
+    if let Some(own) = &mut model.in_hand {
+        own.seen = 0;
+    }
+}
+
+/// Scrolls the question in hand, by less than is in sight: no row is passed over.
+pub(super) fn scroll(model: &mut Model, command: Command) {
+    let rows = view::ask_rows(model);
+    let by = isize::try_from(rows.page).unwrap_or(1);
+    let by = if command == Command::ScrollUp { -by } else { by };
+    model.ask_scroll = model.ask_scroll.min(rows.most).saturating_add_signed(by).min(rows.most);
+}
+
+/// Whether all of the question in hand was on the screen, long enough to be read. If not, more of it is shown:
+/// what was not seen is not allowed.
+fn is_read(model: &mut Model) -> bool {
+    let rows = view::ask_rows(model);
+    let Some(own) = &model.in_hand else { return false };
+    let unseen = rows.all.saturating_sub(own.seen);
+    if unseen == 0 {
+        if model.now.ms < own.counts_from {
+            said(model, "not answered: read it first, then press again".to_owned());
+            return false;
+        }
+        return true;
+    }
+    scroll(model, Command::ScrollDown);
+    if let Some(own) = &mut model.in_hand {
+        own.counts_from = model.now.ms + READ_MS;
+    }
+    // What is said takes a row of the screen itself.
+    say_unseen(model, unseen);
+    let left = rows.all.saturating_sub(view::ask_rows(model).shown.end);
+    say_unseen(model, left);
+    false
+}
+
+fn say_unseen(model: &mut Model, rows: usize) {
+    let more = model.key(Place::Asks, Command::ScrollDown);
+    let yes = model.key(Place::Asks, Command::Allow);
+    said(
+        model,
+        match rows {
+            0 => format!("not answered: this is the end of it; {yes} again answers"),
+            1 => format!("not answered: 1 row unseen; {more} or {yes} shows it"),
+            _ => format!("not answered: {rows} rows unseen; {more} or {yes} shows them"),
+        },
+    );
+}
+
+/// Answers the question in hand, which stays in hand.
+pub(super) fn answer(model: &mut Model, answer: Reply, effects: &mut Vec<Effect>) {
+    let Mode::Asks { at: Some((id, request)) } = &model.mode else { return };
+    let (id, request) = (id.clone(), request.clone());
+    let Some((session, ask)) = model.open_ask(&id, &request) else {
+        return too_late(model, &id, &answer, effects);
+    };
+    // The agent would take the word for the answer, and a message is sent again once or not at all.
+    let fits = match ask.kind {
+        AskKind::Approval => true,
+        AskKind::Question => !matches!(answer, Reply::Allow | Reply::AllowForSession),
+        AskKind::Doubt => answer != Reply::AllowForSession,
+    };
+    if !fits {
+        let keys = view::keys_for(model, session, ask);
+        return said(model, format!("it wants no yes or no: {keys}"));
+    }
+    let answer = answer.about(ask.kind);
+    if model.is_answering(&id, &request) {
+        let next = model.key(Place::Asks, Command::Down);
+        return said(model, format!("it is being answered; {next} goes to the next"));
+    }
+    if refuses(model) || answer.lets_happen() && !is_read(model) {
+        return;
+    }
+    act(model, &id, Deed::Answer { request, answer }, effects);
+}
+
+/// A question that was answered, or went with its session. Words that were meant for it are kept.
+fn too_late(model: &mut Model, id: &str, answer: &Reply, effects: &mut Vec<Effect>) {
+    if let Reply::Words(words) = answer {
+        drafts::give_back(model, id, words);
+        drafts::keep(model, effects);
+        let send = model.key(Place::List, Command::Send);
+        return said(model, format!("that question is gone; what you typed is kept for {send}"));
+    }
+    let how = model.closed_ask().map_or("gone".to_owned(), |closed| model.ending_of(closed));
+    let next = model.key(Place::Asks, Command::Down);
+    said(model, format!("nothing was answered: that question is {how}; {next} goes on"));
+}
+
+/// Answers a question by the number of one of its choices.
+pub(super) fn choose(model: &mut Model, number: usize, effects: &mut Vec<Effect>) {
+    let Mode::Asks { at: Some((id, request)) } = &model.mode else { return };
+    let Some((_, ask)) = model.open_ask(id, request) else {
+        let id = id.clone();
+        return too_late(model, &id, &Reply::Allow, effects);
+    };
+    let chosen = number.checked_sub(1).and_then(|at| view::choices(ask).into_iter().nth(at));
+    if let Some(chosen) = chosen {
+        answer(model, Reply::Choice(chosen), effects);
+    }
+}
+
+/// Opens the box for the reason of a no.
+pub(super) fn deny_because(model: &mut Model, effects: &mut Vec<Effect>) {
+    let Mode::Asks { at: Some((id, request)) } = &model.mode else { return };
+    let (id, request) = (id.clone(), request.clone());
+    if model.open_ask(&id, &request).is_none() {
+        return too_late(model, &id, &Reply::Deny, effects);
+    }
+    words::open_for(model, Wanted::WhyNot { request }, vec![id]);
+}

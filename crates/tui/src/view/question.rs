@@ -1,0 +1,204 @@
+//! One question: in a line, or whole with everything that it asks leave for.
+
+use super::pen::{harmless, width, wrapped};
+use crate::command::Command;
+use crate::keymap::Place;
+use crate::model::Model;
+use crate::theme::Theme;
+use glis_client::edits;
+use glis_client::labels::Tone;
+use glis_core::talk::AskKind;
+use glis_core::verdict::Want;
+use glis_wire::view::{SessionView, WaitingFor};
+use ratatui_core::style::Style;
+use serde_json::Value;
+
+/// As many choices have a digit.
+const DIGITS: usize = 9;
+/// What is asked of a message that may not have arrived.
+const DOUBT: &str = "Did the agent get this message?";
+
+type Lines = Vec<(String, Style)>;
+
+/// What is asked, for a line of a list.
+pub(super) fn in_short(session: &SessionView, ask: &WaitingFor) -> String {
+    match ask.kind {
+        AskKind::Doubt => format!("{DOUBT} {}", ask.text),
+        AskKind::Approval | AskKind::Question => text(session, ask),
+    }
+}
+
+/// Its words. A file that it is about is named as in the worktree; a command stays as it is run.
+fn text(session: &SessionView, ask: &WaitingFor) -> String {
+    let is_edit = matches!(ask.wants, Some(Want::Edit { .. }));
+    match session.worktree.as_ref().filter(|_| is_edit) {
+        Some(worktree) => ask.text.replace(&format!("{worktree}/"), ""),
+        None => ask.text.clone(),
+    }
+}
+
+/// A path of the worktree as it is called there; any other one whole.
+fn relative<'p>(session: &SessionView, path: &'p str) -> &'p str {
+    let inside = session.worktree.as_ref().and_then(|tree| path.strip_prefix(tree.as_str()));
+    inside.and_then(|rest| rest.strip_prefix('/')).unwrap_or(path)
+}
+
+/// What kind of question it is, in words.
+pub(super) fn kind(kind: AskKind) -> &'static str {
+    match kind {
+        AskKind::Approval => "wants to be allowed",
+        AskKind::Question => "asks",
+        AskKind::Doubt => "may not have got a message",
+    }
+}
+
+/// Everything that has to be seen before it is answered.
+pub(super) fn whole(
+    model: &Model,
+    (session, ask): (&SessionView, &WaitingFor),
+    columns: u16,
+) -> Lines {
+    let theme = model.theme;
+    let air = || (String::new(), theme.text());
+    let mut lines = vec![air()];
+    if ask.kind == AskKind::Doubt {
+        lines.extend([(DOUBT.to_owned(), theme.tone(Tone::Attention)), air()]);
+    }
+    let words = wrapped(&text(session, ask), columns);
+    lines.extend(words.into_iter().map(|line| (line, theme.text())));
+    let edits = ask.input.as_ref().map_or_else(Vec::new, edits);
+    match &ask.wants {
+        Some(Want::Command { line, folder }) => {
+            lines.push(air());
+            let shown = wrapped(line, columns.saturating_sub(2));
+            lines.extend(shown.into_iter().map(|line| (format!("$ {line}"), theme.accent())));
+            let place = folder.as_ref().map(|folder| format!("in {folder}"));
+            let beside = purpose(ask).into_iter().chain(place);
+            let beside = beside.flat_map(|text| wrapped(&text, columns));
+            lines.extend(beside.map(|line| (line, theme.faint())));
+        }
+        Some(Want::Edit { paths }) if edits.is_empty() => {
+            lines.push(air());
+            let named = paths.iter().map(|path| format!("✎ {}", relative(session, path)));
+            let named = named.flat_map(|path| wrapped(&path, columns));
+            lines.extend(named.map(|path| (path, theme.accent())));
+        }
+        Some(Want::Edit { .. }) | None => {}
+    }
+    for edit in &edits {
+        lines.push(air());
+        let path = format!("✎ {}", relative(session, &edit.path));
+        lines.extend(wrapped(&path, columns).into_iter().map(|line| (line, theme.accent())));
+        lines.extend(edit.lines.iter().flat_map(|line| patch_line(line, columns, theme)));
+    }
+    lines.extend(chosen_from(ask, columns, theme));
+    lines
+}
+
+/// What can be pressed for it, below it.
+pub(super) fn keys(
+    model: &Model,
+    (session, ask): (&SessionView, &WaitingFor),
+    columns: u16,
+) -> Lines {
+    let theme = model.theme;
+    let keys = wrapped(&keys_for(model, session, ask), columns).into_iter();
+    let air = || (String::new(), theme.text());
+    let rows = keys.map(|line| (line, theme.faint()));
+    std::iter::once(air()).chain(rows).chain(std::iter::once(air())).collect()
+}
+
+/// What a command is for, as the agent says.
+fn purpose(ask: &WaitingFor) -> Option<String> {
+    let input = ask.input.as_ref()?;
+    let told = ["description", "justification", "reason"].iter().find_map(|key| input.get(key));
+    told.and_then(Value::as_str).filter(|text| !text.trim().is_empty()).map(ToOwned::to_owned)
+}
+
+/// Its choices, each with its digit and what the agent says of it.
+fn chosen_from(ask: &WaitingFor, columns: u16, theme: Theme) -> Lines {
+    let mut lines = Lines::new();
+    for (at, choice) in choices(ask).iter().enumerate().take(DIGITS) {
+        let about = options(ask).find(|option| label(option) == Some(choice));
+        let about = about.and_then(|option| option.get("description")?.as_str());
+        lines.extend((at == 0).then(|| (String::new(), theme.text())));
+        let shown = wrapped(choice, columns.saturating_sub(3)).into_iter().enumerate();
+        let numbered =
+            shown.map(
+                |(row, text)| {
+                    if row == 0 { format!("{}  {text}", at + 1) } else { format!("   {text}") }
+                },
+            );
+        lines.extend(numbered.map(|line| (line, theme.accent())));
+        let about = wrapped(about.unwrap_or_default(), columns.saturating_sub(3));
+        lines.extend(about.into_iter().map(|line| (format!("   {line}"), theme.faint())));
+    }
+    lines
+}
+
+/// The options of a question, as the agent lists them, where it is one question.
+fn options(ask: &WaitingFor) -> impl Iterator<Item = &Value> {
+    let questions = ask.input.as_ref().and_then(|input| input.get("questions")?.as_array());
+    let only =
+        questions.map(Vec::as_slice).and_then(|all| if let [one] = all { Some(one) } else { None });
+    only.and_then(|only| only.get("options")?.as_array()).into_iter().flatten()
+}
+
+fn label(option: &Value) -> Option<&str> {
+    option.get("label")?.as_str()
+}
+
+/// What a question may be answered with, where it is one question: as it can be told, else as the agent
+/// lists it.
+pub(crate) fn choices(ask: &WaitingFor) -> Vec<String> {
+    if ask.kind != AskKind::Question {
+        return Vec::new();
+    }
+    if let Some(choices) = &ask.choices {
+        return choices.clone();
+    }
+    options(ask).filter_map(label).map(ToOwned::to_owned).collect()
+}
+
+/// A line of a patch, in the colour of what it does; a long one goes on below itself.
+fn patch_line(line: &str, columns: u16, theme: Theme) -> Lines {
+    let style = match line.as_bytes().first() {
+        Some(b'+') => theme.tone(Tone::Good),
+        Some(b'-') => theme.tone(Tone::Bad),
+        Some(b'@') => theme.tone(Tone::Calm),
+        Some(_) | None => theme.text(),
+    };
+    let mut rows = vec![String::new()];
+    for letter in harmless(&line.replace('\t', "    ")).chars() {
+        let row = rows.last().map_or(0, |row| width(row));
+        if row + width(letter.encode_utf8(&mut [0; 4])) > columns.max(2) {
+            rows.push(" ".to_owned());
+        }
+        if let Some(row) = rows.last_mut() {
+            row.push(letter);
+        }
+    }
+    rows.into_iter().map(|row| (row, style)).collect()
+}
+
+/// What can be pressed for it.
+pub(crate) fn keys_for(model: &Model, session: &SessionView, ask: &WaitingFor) -> String {
+    let key = |command: Command| model.key(Place::Asks, command);
+    let (yes, no) = (key(Command::Allow), key(Command::Deny));
+    match (ask.kind, ask.choices.as_deref()) {
+        (AskKind::Doubt, _) => format!("{yes} sends it again · {no} drops it"),
+        (_, Some([])) => {
+            let attach = key(Command::Attach);
+            format!("only at its own terminal: {attach} attaches to {}", session.name)
+        }
+        (AskKind::Question, _) if !choices(ask).is_empty() => {
+            let last = choices(ask).len().min(DIGITS);
+            format!("1 to {last} chooses · {} answers in words", key(Command::Send))
+        }
+        (AskKind::Question, _) => format!("{} answers in words", key(Command::Send)),
+        (AskKind::Approval, _) => {
+            let always = key(Command::AllowForSession);
+            format!("{yes} once · {always} for the session · {no} deny")
+        }
+    }
+}
