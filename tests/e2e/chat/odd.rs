@@ -27,7 +27,8 @@ fn a_block_of_code_that_is_too_long_comes_in_parts_or_as_a_file() -> Outcome {
     let told = bot.api.messages().split_off(1);
     assert!(told.len() > 1 && told.iter().all(|it| it.file.is_none()), "{told:#?}");
     assert!(told.iter().all(|it| it.entities[0]["type"] == "pre"), "{told:#?}");
-    let all: String = told.iter().map(|it| format!("{}\n", it.text)).collect();
+    let all: Vec<&str> = told.iter().map(|it| it.text.as_str()).collect();
+    let all = all.join("\n");
     assert!(lines[..150].iter().all(|line| all.contains(line)), "{all}");
     let much = block(&lines);
     assert!(much.len() > 50_000, "{}", much.len());
