@@ -157,10 +157,7 @@ pub(crate) fn whole(s: &SessionView) -> String {
     fact(if s.task.is_some() { "task" } else { "loop" }, looped::whole(s).or(plan::task(s)));
     fact("tasks", looped::counts(s));
     fact("asks", ask::all(s));
-    fact(
-        "was asking",
-        ask::before_pause(s).map(|asked| format!("{asked}  (gone with its process)")),
-    );
+    fact("was asking", ask::gone(s));
     fact("failed", s.failure.clone());
     fact("id", Some(s.id.clone()));
     fact("agent", Some(agent(s)));

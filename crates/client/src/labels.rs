@@ -1,9 +1,10 @@
 //! Short labels that every face shares: marks, tones, ages, steps. Sentences are each face's own.
 
 use glis_core::Status;
+use glis_core::plain::in_sight;
 use glis_core::plan::RunState;
 use glis_wire::plan::TaskState;
-use glis_wire::view::SessionView;
+use glis_wire::view::{SessionView, WaitingFor};
 use serde_json::Value;
 
 /// What a status means for who looks. Each face has a colour for it, and none tells it by that alone.
@@ -121,6 +122,14 @@ const STEPS: [(&str, &str); 20] = [
 pub fn step(event: &Value) -> Option<&'static str> {
     let name = event.get("event")?.as_str()?;
     STEPS.iter().find(|(known, _)| *known == name).map(|(_, label)| *label)
+}
+
+/// What is asked of a message in doubt: whether it arrived, or what to do since it does not.
+pub fn doubt(ask: &WaitingFor) -> String {
+    match &ask.not_delivered {
+        Some(why) => format!("This message is not delivered: {}. Send it again?", in_sight(why)),
+        None => "Did the agent get this message?".to_owned(),
+    }
 }
 
 /// Why a session does not run although a message has come for it, if a start of it has failed.

@@ -7,6 +7,7 @@
 // A new member of an enum of ours stops the compiler wherever it matters, and nothing silences that.
 #![forbid(clippy::wildcard_enum_match_arm)]
 
+mod asking;
 pub mod by_itself;
 pub mod caller;
 mod callers;

@@ -241,11 +241,6 @@ impl Session {
         self.cut_off || self.limits.unanswered
     }
 
-    /// What the agent asks, oldest first. Our own doubts are not among it.
-    pub fn asked(&self) -> &[Ask] {
-        self.run.as_ref().map_or(&[], |run| &run.asks)
-    }
-
     /// The public word for what it is doing.
     pub fn status(&self) -> Status {
         match &self.phase {
@@ -473,26 +468,6 @@ impl Session {
         let handed_back =
             |message: &Message| message.delivery == Delivery::Queued && message.refused > 0;
         self.rejected().is_some() && self.queue.front().is_some_and(handed_back)
-    }
-
-    /// Everything that waits for a person: our doubts, whose messages are older than whatever the
-    /// agent does, and then what the agent asks. What is stopped in place takes no answer.
-    pub fn asks(&self) -> Vec<Ask> {
-        let doubtful = self.queue.iter().filter(|message| message.delivery == Delivery::Doubtful);
-        let asked = if self.is_frozen() { &[] } else { self.asked() };
-        doubtful.map(Message::doubt).chain(asked.iter().cloned()).collect()
-    }
-
-    /// Whether anything is asked and has no end yet.
-    pub fn is_asked_about(&self) -> bool {
-        !self.asked().is_empty()
-            || self.queue.iter().any(|message| message.delivery == Delivery::Doubtful)
-    }
-
-    /// Whether something waits for a person that no rule is about to answer.
-    pub fn waits_for_person(&self) -> bool {
-        self.asked().iter().any(|ask| ask.answerer.is_person())
-            || self.queue.iter().any(|message| message.delivery == Delivery::Doubtful)
     }
 
     /// The message that is on its way, if any.

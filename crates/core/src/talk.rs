@@ -25,12 +25,25 @@ pub struct Message {
     /// How often the holder has refused it since it was last sent for.
     #[serde(default)]
     pub refused: u32,
+    /// Why it was refused the last time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refusal: Option<String>,
 }
 
+/// Refused so often, which takes some four seconds, a message waits for something that a person should see.
+const REFUSED_MAX: u32 = 5;
+
 impl Message {
-    /// The question whether it is to be sent again.
+    /// Whether it is refused again and again. It is still tried.
+    pub(crate) fn is_stuck(&self) -> bool {
+        self.refused >= REFUSED_MAX && self.delivery != Delivery::Doubtful
+    }
+
+    /// The question whether it is to be sent again, with what kept it from being delivered, if that is known.
     pub(crate) fn doubt(&self) -> Ask {
-        Ask::new(AskId(format!("doubt-{}", self.id.0)), AskKind::Doubt, self.text.clone())
+        let not_delivered = self.refusal.clone().filter(|_| self.is_stuck());
+        let id = AskId(format!("doubt-{}", self.id.0));
+        Ask { not_delivered, ..Ask::new(id, AskKind::Doubt, self.text.clone()) }
     }
 }
 
@@ -82,6 +95,9 @@ pub struct Ask {
     /// A no can tell the agent why.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub takes_reason: bool,
+    /// Of a doubt: why the message is not delivered. Without it, nobody knows whether it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_delivered: Option<String>,
 }
 
 impl Ask {
@@ -99,6 +115,7 @@ impl Ask {
             digest: None,
             answerer: Answerer::Person,
             takes_reason: false,
+            not_delivered: None,
         }
     }
 
@@ -140,6 +157,7 @@ impl Ask {
             since: _,
             answering: _,
             answerer: _,
+            not_delivered: _,
         } = self;
         *id == other.id
             && *kind == other.kind

@@ -322,10 +322,10 @@ fn was_asking(session: &Session) -> Vec<WaitingFor> {
 }
 
 fn waiting_for(ask: Ask) -> WaitingFor {
-    let Ask { id, kind, text, choices, wants, input, since, .. } = ask;
+    let Ask { id, kind, text, choices, wants, input, since, not_delivered, .. } = ask;
     let input = input.and_then(|input| serde_json::from_str(&input).ok());
     let since = since.map(time);
-    WaitingFor { request: id.0, kind, text, choices, wants, input, since }
+    WaitingFor { request: id.0, kind, text, choices, wants, input, since, not_delivered }
 }
 
 /// RFC 3339 in UTC.

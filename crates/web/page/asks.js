@@ -60,6 +60,12 @@ const LABELS = { allow: "Allow", deny: "Deny", allow_for_session: "Allow for thi
 const DOUBT = { allow: "Send again", deny: "Drop it" };
 const KINDS = { approval: "wants your approval", question: "has a question", doubt: "may have missed a message" };
 
+/** What is asked of a message in doubt. @param {any} ask @returns {string} */
+function doubted(ask) {
+  const why = ask.not_delivered;
+  return why ? `This message is not delivered: ${inSight(why)}. Send it again?` : "Did the agent get this message?";
+}
+
 /** What a question takes, where that is not any text. @param {any} ask @returns {string[]} */
 function choicesOf(ask) {
   if (ask.choices) return ask.choices;
@@ -99,7 +105,7 @@ function askCard(store, session, ask, drawn) {
     "section",
     { class: "card asks", id: at, "aria-label": `${session.name} asks` },
     h("header", null, h("h3", null, h("a", { href: `#/s/${session.id}` }, session.name)), ` ${KINDS[ask.kind] ?? ask.kind}`),
-    ask.kind === "doubt" ? h("p", null, "Did the agent get this message?") : null,
+    ask.kind === "doubt" ? h("p", null, doubted(ask)) : null,
     wanted(session, ask, at),
     ask.kind === "doubt" ? lastLines(session) : null,
     unseen && buttons.length ? h("p", { class: "faint", id: `${at}-unseen` }, "Read it to its end first.") : null,

@@ -343,11 +343,11 @@ impl Request {
             | Self::Trash
             | Self::Doctor
             | Self::DaemonStatus => Scope::Watch,
-            // Any of several may be a plain program, which is typed into.
-            Self::ActEach { action: Action::Send { .. }, .. } => Scope::Manage,
             Self::Act { action, .. } | Self::ActEach { action, .. } => match action {
                 // Files are read wherever the caller says.
                 Action::Send { files, .. } if !files.is_empty() => Scope::Manage,
+                // Any of several may be a plain program, which is typed into.
+                Action::Send { .. } if matches!(self, Self::ActEach { .. }) => Scope::Manage,
                 Action::Send { .. } => Scope::Send,
                 Action::Answer { .. } => Scope::Answer,
                 Action::Pause { .. }

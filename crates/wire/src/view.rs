@@ -75,8 +75,7 @@ pub struct SessionView {
     /// Everything that it asks, oldest first.
     #[serde(default)]
     pub asks: Vec<WaitingFor>,
-    /// What it asked when it was paused, until the agent has words again. It cannot be answered: the
-    /// question went with the process.
+    /// What it asked when it was paused, until the agent has words again; it cannot be answered any more.
     #[serde(default)]
     pub was_asking: Vec<WaitingFor>,
     pub auto_yes: bool,
@@ -89,8 +88,7 @@ pub struct SessionView {
     pub failure: Option<String>,
     /// Its last turn was cut off by the end of its process.
     pub cut_off: bool,
-    /// A usage limit was reached and lasts until then: RFC 3339, or the agent's own words, or
-    /// `unknown`.
+    /// A usage limit lasts until then: RFC 3339, or the agent's own words, or `unknown`.
     pub limit_until: Option<String>,
     /// What the agent has used in all, where it tells.
     #[serde(default)]
@@ -249,8 +247,7 @@ pub struct SnapshotView {
 pub struct NotCapturedView {
     /// Where, seen from the worktree.
     pub path: String,
-    /// Why not: `ignored`, `too_large`, `not_a_file`, `empty_folder`, `unreadable`, `moving`,
-    /// `repository`.
+    /// `ignored`, `too_large`, `not_a_file`, `empty_folder`, `unreadable`, `moving` or `repository`.
     pub why: String,
 }
 
@@ -295,8 +292,7 @@ pub struct WaitingFor {
     pub kind: AskKind,
     /// What it asks.
     pub text: String,
-    /// What can be answered, where that is not any text; none of it if only the user can
-    /// choose, at the agent's terminal.
+    /// What can be answered, where that is not any text; empty if only the agent's terminal takes it.
     #[serde(default)]
     pub choices: Option<Vec<String>>,
     /// The command or the files that it is about, where the agent tells.
@@ -308,6 +304,9 @@ pub struct WaitingFor {
     /// Since when it is asked, RFC 3339.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<String>,
+    /// Of a doubt: why the message is not delivered, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_delivered: Option<String>,
 }
 
 /// One line of a conversation file.

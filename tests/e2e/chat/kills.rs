@@ -160,7 +160,7 @@ fn a_document_is_handed_over_once_whoever_dies() -> Outcome {
         doomed.met_all(&[point])?;
         let got = format!("got {number}.");
         let heard = doomed.hear(&got)?;
-        let doubted = heard.text.starts_with("blue: did its agent get this message?");
+        let doubted = heard.text.starts_with("blue: Did the agent get this message?");
         if doubted {
             // Whether an agent has it cannot be known where a daemon dies while it hands it over: a person
             // is asked, and it may be twice then.

@@ -47,7 +47,7 @@ fn what_is_no_file_of_the_repository_is_no_plan() -> Outcome {
     std::fs::File::create(&file)?.set_len(8 << 20)?;
     refused("larger than")?;
     // A loop's check list alike.
-    let spec = house.repo().join("TODO.md");
+    let spec = house.repo().join("LIST.md");
     rustix::fs::mkfifoat(rustix::fs::CWD, &spec, 0o600.into())?;
     for given in ["/dev/zero", spec.to_str().ok_or("path")?] {
         let made = ["loop", "x", "--agent", "rehearsal", "--headless", "--spec", given];

@@ -2,6 +2,7 @@
 
 use crate::text::{Text, units};
 use glis_client::edits;
+use glis_client::labels::doubt;
 use glis_core::redact::redact;
 use glis_core::talk::{ALLOW, ALLOW_FOR_SESSION, AskKind, DENY};
 use glis_core::verdict::Want;
@@ -33,9 +34,9 @@ pub struct Shown {
 /// The card of something that a session asks.
 pub fn card(session: &str, ask: &WaitingFor) -> Shown {
     let lead = match ask.kind {
-        AskKind::Approval => " asks for approval",
-        AskKind::Question => " asks",
-        AskKind::Doubt => ": did its agent get this message?",
+        AskKind::Approval => " asks for approval".to_owned(),
+        AskKind::Question => " asks".to_owned(),
+        AskKind::Doubt => format!(": {}", doubt(ask)),
     };
     // Nothing that a screen does not show, or shows elsewhere, stands for something else.
     let seen = in_sight(&asked(ask).replace("\r\n", "\n"));
@@ -53,8 +54,7 @@ pub fn card(session: &str, ask: &WaitingFor) -> Shown {
         (AskKind::Approval, _) if takes(ask, DENY) => {
             "\nReply to this message to deny it and say why."
         }
-        (AskKind::Doubt, _) => "\nThe daemon ended while it was handed over.",
-        (AskKind::Approval | AskKind::Question, _) => "",
+        (AskKind::Approval | AskKind::Question | AskKind::Doubt, _) => "",
     };
     let mut answers = answers(ask, &numbered);
     if hides {

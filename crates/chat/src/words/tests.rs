@@ -84,7 +84,16 @@ fn timeouts_have_the_words_of_old() {
 fn ask(kind: AskKind, text: &str, choices: Option<&[&str]>) -> WaitingFor {
     let choices = choices.map(|all| all.iter().map(|one| (*one).to_owned()).collect());
     let (request, text) = ("r".to_owned(), text.to_owned());
-    WaitingFor { request, kind, text, choices, wants: None, input: None, since: None }
+    WaitingFor {
+        request,
+        kind,
+        text,
+        choices,
+        wants: None,
+        input: None,
+        since: None,
+        not_delivered: None,
+    }
 }
 
 fn labels(ask: &WaitingFor) -> Vec<Vec<String>> {
@@ -180,7 +189,7 @@ fn what_only_a_terminal_can_answer_has_no_button() {
     let doubt = ask(AskKind::Doubt, "hello", None);
     assert_eq!(labels(&doubt), [["Send again", "Drop it"]]);
     let shown = card("blue", &doubt).text.text;
-    assert_eq!(shown, "blue: did its agent get this message?\nhello");
+    assert_eq!(shown, "blue: Did the agent get this message?\nhello");
 }
 
 #[test]

@@ -359,6 +359,10 @@ pub(crate) enum Mode {
 }
 
 #[derive(Debug, Args)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a flag of `resume` that no other implies"
+)]
 pub(crate) struct Resume {
     /// Names, ids, or unique beginnings of ids
     #[arg(required_unless_present_any = ["all", "interrupted", "paused"])]

@@ -1,5 +1,6 @@
 //! How what an agent asks reads to a person, and how an answer does.
 
+use glis_client::labels::doubt;
 use glis_core::plain::{in_sight, shell_word};
 use glis_core::talk::{ALLOW_FOR_SESSION, AskKind};
 use glis_wire::view::{SessionView, WaitingFor};
@@ -22,12 +23,18 @@ pub(super) fn before_pause(s: &SessionView) -> Option<String> {
     (!asked.is_empty()).then(|| asked.join("; "))
 }
 
+/// The same, and why it cannot be answered.
+pub(super) fn gone(s: &SessionView) -> Option<String> {
+    before_pause(s).map(|asked| format!("{asked}  (gone with its process)"))
+}
+
 /// What is asked, and what to do about it.
 pub(crate) fn asks(name: &str, ask: &WaitingFor) -> String {
     let text = &in_sight(&ask.text);
     match (ask.kind, ask.choices.as_deref()) {
         (AskKind::Doubt, _) => format!(
-            "was this message taken? {text:?}  (glis answer {name} allow sends it again, deny drops it)"
+            "{} {text:?}  (glis answer {name} allow sends it again, deny drops it)",
+            doubt(ask)
         ),
         (_, Some([])) => format!("{text}  (glis attach {name})"),
         (AskKind::Question, Some([no])) => {

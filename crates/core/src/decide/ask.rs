@@ -8,7 +8,7 @@ use crate::ids::AskId;
 use crate::reason::Why;
 use crate::refusal::Refusal;
 use crate::session::Phase;
-use crate::talk::{ALLOW, ALLOW_FOR_SESSION, Ask, AskKind, DENY, Delivery, is_from_screen};
+use crate::talk::{ALLOW, ALLOW_FOR_SESSION, Ask, AskKind, DENY, is_from_screen};
 
 pub(super) fn answer(
     draft: &mut Draft<'_>,
@@ -99,8 +99,10 @@ fn check(draft: &Draft<'_>, ask: &Ask, answer: &str) -> Result<(), Refusal> {
 
 /// Our own question: `allow` sends the doubtful message again, anything else drops it.
 fn decide_doubt(draft: &mut Draft<'_>, ask: &Ask, answer: &str) -> Result<(), Refusal> {
-    let mut doubtful = draft.session.queue.iter().filter(|m| m.delivery == Delivery::Doubtful);
-    let Some(message) = doubtful.find(|message| message.doubt().id == ask.id).map(|m| m.id) else {
+    let mut doubts = draft.session.doubts();
+    let found = doubts.find(|message| message.doubt().id == ask.id).map(|message| message.id);
+    drop(doubts);
+    let Some(message) = found else {
         return Err(Refusal::NothingAsked { session: draft.session.name.clone() });
     };
     draft.event(if answer == ALLOW {

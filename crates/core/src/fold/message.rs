@@ -9,7 +9,8 @@ use crate::talk::{Delivery, Message};
 impl Session {
     pub(super) fn queue_message(&mut self, id: MessageId, text: &str, first: bool) {
         let (text, delivery) = (text.to_owned(), Delivery::Queued);
-        let message = Message { id, text, delivery, noted: false, changed: None, refused: 0 };
+        let message =
+            Message { id, text, delivery, noted: false, changed: None, refused: 0, refusal: None };
         if first {
             self.queue.push_first(message);
         } else {
@@ -36,6 +37,7 @@ impl Session {
         self.set_delivery(message, Delivery::Queued);
         if let Some(message) = self.queue.get_mut(message) {
             message.refused += 1;
+            message.refusal = Some(why.to_owned());
         }
         self.take_note_back(message);
     }
@@ -55,6 +57,9 @@ impl Session {
 
     pub(super) fn requeue_message(&mut self, message: MessageId) {
         self.set_delivery(message, Delivery::Queued);
+        if let Some(message) = self.queue.get_mut(message) {
+            (message.refused, message.refusal) = (0, None);
+        }
         self.take_note_back(message);
         self.await_message();
     }

@@ -104,6 +104,40 @@ fn a_restart_that_was_stopped_keeps_the_former_conversation() {
 }
 
 #[test]
+fn a_message_that_is_refused_again_and_again_is_asked_about_with_the_reason() {
+    let doubts = |stage: &Stage| -> Vec<Option<String>> {
+        let session = stage.session().unwrap();
+        session.asks().into_iter().map(|ask| ask.not_delivered).collect()
+    };
+    let stuck = || {
+        let mut stage = check(Kind::Agent, &format!("{IDLE}\nsend hello")).unwrap();
+        for _ in 1..5 {
+            stage.play("undelivered").unwrap();
+            stage.play("retry").unwrap();
+            assert_eq!(doubts(&stage), []);
+        }
+        stage.play("undelivered").unwrap();
+        assert_eq!(stage.session().unwrap().status(), Status::Waiting);
+        let reason = doubts(&stage).remove(0);
+        assert!(reason.is_some_and(|why| !why.is_empty()));
+        stage
+    };
+    // It is still tried, and a person can hasten that or give it up.
+    let mut stage = stuck();
+    assert_eq!(stage.play("retry").unwrap(), "delivery began | do deliver hello");
+    assert_eq!(doubts(&stage).len(), 1, "while it is under way it is not known to be taken");
+    assert_eq!(stage.play("took").unwrap(), "message taken");
+    assert_eq!(doubts(&stage), []);
+    let mut stage = stuck();
+    let again = stage.play("answer allow").unwrap();
+    assert!(again.contains("delivery began | do deliver hello"), "{again}");
+    assert_eq!(doubts(&stage), []);
+    let mut stage = stuck();
+    stage.play("answer deny").unwrap();
+    assert!(stage.session().unwrap().queue.is_empty());
+}
+
+#[test]
 fn a_refused_message_is_tried_again_and_not_for_ever() {
     let mut stage = check(Kind::Agent, &format!("{IDLE}\nsend hello")).unwrap();
     for refused in 1..=8 {

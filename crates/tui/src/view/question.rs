@@ -6,7 +6,7 @@ use crate::keymap::Place;
 use crate::model::Model;
 use crate::theme::Theme;
 use glis_client::edits;
-use glis_client::labels::Tone;
+use glis_client::labels::{Tone, doubt};
 use glis_core::talk::AskKind;
 use glis_core::verdict::Want;
 use glis_wire::view::{SessionView, WaitingFor};
@@ -15,15 +15,13 @@ use serde_json::Value;
 
 /// As many choices have a digit.
 const DIGITS: usize = 9;
-/// What is asked of a message that may not have arrived.
-const DOUBT: &str = "Did the agent get this message?";
 
 type Lines = Vec<(String, Style)>;
 
 /// What is asked, for a line of a list.
 pub(super) fn in_short(session: &SessionView, ask: &WaitingFor) -> String {
     match ask.kind {
-        AskKind::Doubt => format!("{DOUBT} {}", ask.text),
+        AskKind::Doubt => format!("{} {}", doubt(ask), ask.text),
         AskKind::Approval | AskKind::Question => text(session, ask),
     }
 }
@@ -62,7 +60,7 @@ pub(super) fn whole(
     let air = || (String::new(), theme.text());
     let mut lines = vec![air()];
     if ask.kind == AskKind::Doubt {
-        lines.extend([(DOUBT.to_owned(), theme.tone(Tone::Attention)), air()]);
+        lines.extend([(doubt(ask), theme.tone(Tone::Attention)), air()]);
     }
     let words = wrapped(&text(session, ask), columns);
     lines.extend(words.into_iter().map(|line| (line, theme.text())));
