@@ -153,6 +153,7 @@ mod log {
 mod daemon {
     pub(crate) mod client;
     pub(crate) mod doors;
+    mod golden;
     mod notify;
     mod origins;
     pub(crate) mod outside;

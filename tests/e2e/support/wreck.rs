@@ -159,14 +159,6 @@ fn event_in(body: &mut Value) -> &mut Value {
 /// Rewrites events on disk, as somebody else would have recorded them; how many have changed. The
 /// daemon must not run.
 pub(crate) fn rewrite(home: &Path, change: impl Fn(&mut Value)) -> Outcome<usize> {
-    // The sum of the first form, which covers the body alone and is good for ever.
-    let sum = |body: &str| {
-        body.bytes()
-            .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-                (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
-            })
-            .cast_signed()
-    };
     let db = rusqlite::Connection::open(home.join("events.db"))?;
     // A start would go on from it, and never read what is written here.
     match std::fs::remove_file(home.join("backup/checkpoint")) {
@@ -185,6 +177,41 @@ pub(crate) fn rewrite(home: &Path, change: impl Fn(&mut Value)) -> Outcome<usize
         }
     }
     Ok(changed)
+}
+
+/// The sum of the first form, which covers the body alone and is good for ever.
+fn sum(body: &str) -> i64 {
+    let add = |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
+    body.bytes().fold(0xcbf2_9ce4_8422_2325, add).cast_signed()
+}
+
+/// Gives a home and a repository that were made in another folder the paths of this house.
+pub(crate) fn relocate(house: &House, made_in: &str) -> Outcome {
+    let here = house.folder().to_str().ok_or("path")?;
+    let db = rusqlite::Connection::open(house.home().join("events.db"))?;
+    let mut rows = db.prepare("SELECT seq, session, body FROM events")?;
+    let rows = rows.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+    for (seq, session, body) in rows.collect::<Result<Vec<(i64, String, String)>, _>>()? {
+        let (session, body) = (session.replace(made_in, here), body.replace(made_in, here));
+        let update = "UPDATE events SET session = ?1, body = ?2, sum = ?3 WHERE seq = ?4";
+        db.execute(update, rusqlite::params![session, body, sum(&body), seq])?;
+    }
+    relocate_files(house.folder(), made_in, here)
+}
+
+/// Whatever is text names the new folder.
+fn relocate_files(folder: &Path, made_in: &str, here: &str) -> Outcome {
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            relocate_files(&path, made_in, here)?;
+        } else if let Ok(text) = std::fs::read_to_string(&path)
+            && text.contains(made_in)
+        {
+            std::fs::write(&path, text.replace(made_in, here))?;
+        }
+    }
+    Ok(())
 }
 
 /// How often the rehearsal agents of a house were told something that contains `text`.
