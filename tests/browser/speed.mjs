@@ -3,7 +3,7 @@
 import { check, crowd, live, same, shows, story } from "./driver.mjs";
 
 /** All files of the page together. */
-const BYTES_MAX = 120 * 1024;
+const BYTES_MAX = 128 * 1024;
 /** From the address to the list. */
 const USABLE_MS_MAX = 300;
 /** What happens within this after a click belongs to the click. */

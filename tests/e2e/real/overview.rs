@@ -34,6 +34,8 @@ fn claude_lives_through_a_day_in_the_overview() -> Outcome {
     told(&tmux, ("a", "answer"), &["a"])?;
     tmux.sees("one", "touch asked-for.txt")?;
     told(&tmux, ("y", "allow"), &["y"])?;
+    tmux.sees("one", "allowed by you")?;
+    told(&tmux, ("a", "back"), &["a"])?;
     let name = house.json(&["ls"])?[0]["name"].as_str().ok_or("no session")?.to_owned();
     assert!(name.starts_with(NAME), "{name}");
     house.until(&name, "idle")?;
