@@ -228,7 +228,7 @@ fn meaning(at: u64, line: Record) -> Vec<Heard> {
             let (wants, input) = (wants(&text, folder), beside(kind, &text));
             let text = if input.is_some() { text.split(" | ").next() } else { Some(&*text) };
             let ask = Ask::new(AskId(id), kind, text.unwrap_or_default()).wanting(wants);
-            sign(Sign::Asked(ask.told(input.as_ref().and_then(said_with))))
+            sign(Sign::Asked(said_with(ask, &input.unwrap_or_default())))
         }
         Record::AskGone { id, .. } => sign(Sign::AskGone(AskId(id))),
         Record::Todo { items } => {

@@ -1,6 +1,7 @@
 //! What an agent wants to be allowed, in a form that rules can judge. What is not understood to the last
 //! word is no such form: then a person is asked.
 
+use glis_core::talk::{Ask, AskKind, DENY};
 use glis_core::verdict::Want;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
@@ -18,19 +19,23 @@ pub(crate) fn digest(request: &Value) -> String {
 /// More than this of what is said with a question is not kept: an edit so large is looked at in an editor.
 const INPUT_BYTES_MAX: usize = 128 * 1024;
 
-/// What an agent said with a question, as it is kept for people: whole, but for texts of a size that
-/// no one reads before an answer, which are cut with a mark.
-pub(crate) fn said_with(said: &Value) -> Option<String> {
+/// A question with what the agent said with it, as it is kept for people: whole, but for texts of a size
+/// that no one reads before an answer, which are cut with a mark. What nobody can see whole, nobody can allow:
+/// it is denied, or answered at the agent's own terminal.
+pub(crate) fn said_with(ask: Ask, said: &Value) -> Ask {
     if said.is_null() || said.as_object().is_some_and(serde_json::Map::is_empty) {
-        return None;
+        return ask;
     }
     let whole = said.to_string();
     if whole.len() <= INPUT_BYTES_MAX {
-        return Some(whole);
+        return ask.told(Some(whole));
     }
     // Every text gets the same share, so that none hides the others.
     let share = INPUT_BYTES_MAX / (2 * texts(said).max(1));
-    Some(cut(said, share).to_string()).filter(|cut| cut.len() <= 2 * INPUT_BYTES_MAX)
+    let kept = Some(cut(said, share).to_string()).filter(|cut| cut.len() <= 2 * INPUT_BYTES_MAX);
+    let deniable = ask.kind == AskKind::Approval && ask.takes(DENY);
+    let ask = if deniable { ask.among([DENY]) } else { ask };
+    ask.told(kept)
 }
 
 fn texts(said: &Value) -> usize {
@@ -96,6 +101,8 @@ pub(crate) fn may_move(line: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use glis_core::AskId;
+    use glis_core::talk::ALLOW;
     use serde_json::json;
 
     #[test]
@@ -109,11 +116,16 @@ mod tests {
     #[test]
     fn what_is_said_with_a_question_is_kept_whole_up_to_a_bound() {
         let edit = json!({"file_path": "a.rs", "old_string": "one\n", "new_string": "two\n"});
-        assert_eq!(said_with(&edit), Some(edit.to_string()));
-        assert_eq!(said_with(&Value::Null), None);
-        assert_eq!(said_with(&json!({})), None);
+        let asked = |said: &Value| {
+            said_with(Ask::new(AskId("a".to_owned()), AskKind::Approval, "Write a.rs"), said)
+        };
+        assert_eq!(asked(&edit).input, Some(edit.to_string()));
+        assert_eq!((asked(&Value::Null).input, asked(&json!({})).input), (None, None));
+        assert!(asked(&edit).takes(ALLOW));
         let huge = json!({"file_path": "a.rs", "content": "ä".repeat(INPUT_BYTES_MAX)});
-        let kept: Value = serde_json::from_str(&said_with(&huge).unwrap()).unwrap();
+        // What cannot be seen whole can only be denied.
+        assert_eq!(asked(&huge).choices, Some(vec![DENY.to_owned()]));
+        let kept: Value = serde_json::from_str(&asked(&huge).input.unwrap()).unwrap();
         assert_eq!(kept["file_path"], "a.rs");
         let text = kept["content"].as_str().unwrap();
         assert!(text.len() < INPUT_BYTES_MAX && text.ends_with(" more bytes"));

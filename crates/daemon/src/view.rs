@@ -189,6 +189,7 @@ pub(crate) fn session(session: &Session, beside: Beside) -> SessionView {
         record_damaged: session.damage.is_some(),
         barred: session.barred.as_ref().map(|bar| format!("{}: {}", bar.what, bar.why)),
         failed_starts: session.failed_starts,
+        judging: false,
         waits_to_start: session.deferred.map(|deferred| deferred.why),
         former_refs: session.former_refs.clone(),
         last_accessed_at: accessed_at.map(time),

@@ -6,6 +6,7 @@ pub mod call;
 pub mod client;
 mod finding;
 pub mod frame;
+mod gate_view;
 pub mod hold;
 pub mod home;
 pub mod locks;

@@ -2,9 +2,9 @@
 
 use crate::build::Build;
 pub use crate::finding::{Finding, Health};
+pub use crate::gate_view::{GateView, LimitsView};
 pub use crate::loop_view::LoopView;
 use glis_core::Status;
-use glis_core::limits::Over;
 use glis_core::merge::Unmerged;
 use glis_core::pause::PauseReason;
 use glis_core::reason::SafeRule;
@@ -144,6 +144,9 @@ pub struct SessionView {
     /// Starts that have failed in a row. After three a message no longer wakes it.
     #[serde(default)]
     pub failed_starts: u32,
+    /// Its work for a task is being judged and merged.
+    #[serde(default)]
+    pub judging: bool,
     /// What a start of it waits for, which then begins by itself.
     #[serde(default)]
     pub waits_to_start: Option<Deferral>,
@@ -431,53 +434,6 @@ pub struct DaemonView {
     /// Whether anything may start.
     #[serde(flatten)]
     pub gate: Box<GateView>,
-}
-
-/// How many agents run at once, and may.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LimitsView {
-    /// The names of those that run.
-    pub agents: Vec<String>,
-    /// The names of those that wait for a place, in their order.
-    pub waiting: Vec<String>,
-    /// Beyond so many the user is warned; 0 never warns.
-    pub warn: u32,
-    /// Beyond so many nothing starts; 0 is no limit.
-    pub live: u32,
-    /// What becomes of a start beyond that.
-    pub over: Over,
-}
-
-/// The gate: whether anything may start, and what it has stopped.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct GateView {
-    /// `running`, `pausing` or `paused`.
-    #[serde(rename = "gate", default = "running")]
-    pub state: String,
-    /// Since when it is shut.
-    #[serde(default, rename = "gate_since", skip_serializing_if = "Option::is_none")]
-    pub since: Option<String>,
-    /// The names of those that it has stopped.
-    #[serde(default, rename = "gate_stopped", skip_serializing_if = "Vec::is_empty")]
-    pub stopped: Vec<String>,
-    /// The names of those that have not stopped yet.
-    #[serde(default, rename = "gate_waits_for", skip_serializing_if = "Vec::is_empty")]
-    pub waits_for: Vec<String>,
-    /// What is worth knowing about how it was opened.
-    #[serde(default, rename = "gate_note", skip_serializing_if = "Option::is_none")]
-    pub note: Option<String>,
-}
-
-/// What a daemon of before there was a gate does.
-fn running() -> String {
-    "running".to_owned()
-}
-
-impl Default for GateView {
-    fn default() -> Self {
-        let (stopped, waits_for) = (Vec::new(), Vec::new());
-        Self { state: running(), since: None, stopped, waits_for, note: None }
-    }
 }
 
 /// What the rules have said of something that an agent asked.

@@ -28,6 +28,8 @@ fn work_is_merged_beside_a_branch_that_is_checked_out() -> Outcome {
     assert_eq!(author, "Test <test@example.org>");
     let again = house.json(&["merge", "blue"])?;
     assert_eq!((&again["already"], &again["branch"]), (&true.into(), &"main".into()));
+    let told = house.ok(&["merge", "blue"])?;
+    assert!(told.starts_with("main already has everything of `blue`"), "{told}");
     assert_eq!(house.show("blue")?["status"], "idle");
     Ok(())
 }

@@ -130,7 +130,7 @@ impl Stream {
         let folder = self.folder.clone().filter(|_| !self.has_strayed(&tool_use));
         let (wants, digest) = (wants(&tool, &input, folder), digest(request));
         let ask = Ask::new(AskId(id.clone()), kind, asks).wanting(wants).summed(digest.clone());
-        let ask = ask.with_reasons().told(said_with(&input));
+        let ask = said_with(ask.with_reasons(), &input);
         self.asks.insert(id, Asked { tool, tool_use, input, suggestions, digest });
         line.sign(Sign::Asked(ask));
     }

@@ -173,7 +173,7 @@ impl Terminal {
         let choices = self.dialogs.ask(id.clone(), (name, kind), input);
         let folder = words.get("cwd").and_then(Value::as_str).map(str::to_owned);
         let wants = wants(name, input, folder).filter(|_| !self.dialogs.is_crowded());
-        let ask = Ask::new(id, kind, asks).among(choices).wanting(wants).told(said_with(input));
+        let ask = said_with(Ask::new(id, kind, asks).among(choices).wanting(wants), input);
         line.sign(Sign::Asked(ask.summed(digest(words))));
     }
 

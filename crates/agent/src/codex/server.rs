@@ -109,7 +109,7 @@ impl Server {
         let ask = Ask::new(AskId(id.clone()), kind, asks).summed(digest.clone());
         let changes = self.changes.get(item).map(|changes| json!({"changes": changes}));
         let ask = ask.wanting(wants(method, params));
-        let ask = ask.told(said_with(changes.as_ref().unwrap_or(params)));
+        let ask = said_with(ask, changes.as_ref().unwrap_or(params));
         let (request, method, params) = (request.clone(), method.to_owned(), params.clone());
         self.asks.insert(id, Asked { request, method, params, digest });
         line.sign(Sign::Asked(ask));

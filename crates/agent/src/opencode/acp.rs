@@ -232,7 +232,7 @@ impl Acp {
             call.get("content").filter(|shown| shown.as_array().is_some_and(|s| !s.is_empty()));
         let said =
             shown.map_or_else(|| call["rawInput"].clone(), |shown| json!({"content": shown}));
-        let ask = ask.told(said_with(&said));
+        let ask = said_with(ask, &said);
         line.sign(Sign::Asked(ask));
     }
 

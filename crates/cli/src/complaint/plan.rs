@@ -12,8 +12,14 @@ pub(super) fn no_such_task(given: &str) -> Complaint {
 
 pub(super) fn nothing_to_resume(task: &str, run: &RunId, state: RunState) -> Complaint {
     let message = format!("nothing to resume in task `{task}`: its run {run} is {}", state.word());
-    Complaint::new(Kind::Refused, message)
-        .hint(format!("`glis restart {task}` begins another run of it"))
+    Complaint::new(Kind::Refused, message).hint(match state {
+        RunState::Running => format!("it goes on by itself; `glis pause {task}` pauses it"),
+        RunState::Waiting
+        | RunState::Paused
+        | RunState::Succeeded
+        | RunState::Failed
+        | RunState::Canceled => format!("`glis restart {task}` begins another run of it"),
+    })
 }
 
 pub(super) fn at_work(task: &str, run: &RunId) -> Complaint {

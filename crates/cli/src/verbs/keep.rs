@@ -91,12 +91,14 @@ pub(super) fn merge(merge: Merge, out: &Out) -> Result<(), Complaint> {
     let Response::Diff { files, .. } = ask(&mut control, request)? else {
         return Err(unexpected());
     };
-    if !out.json {
-        say(&words::stat(&files))?;
-    }
     let request = Request::Merge { session, into, hooks };
     let Response::Merged(merged) = ask(&mut control, request)? else { return Err(unexpected()) };
-    out.document(&documents::merged(&merged, &files), || words::merged(&merged))
+    out.document(&documents::merged(&merged, &files), || {
+        // Of what was there already, nothing is merged now.
+        let stat = (!merged.already).then(|| words::stat(&files));
+        let lines: Vec<_> = stat.into_iter().chain([words::merged(&merged)]).collect();
+        lines.join("\n")
+    })
 }
 
 pub(super) fn trash(verb: TrashVerb, out: &Out) -> Result<(), Complaint> {

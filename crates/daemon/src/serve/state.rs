@@ -15,8 +15,9 @@ use crate::shutdown::ShutdownRequest;
 use crate::strays::Strays;
 use crate::trees::Trees;
 use crate::views::Views;
+use glis_core::plan::RunStep;
 use glis_core::session::{Deferral, Session};
-use glis_core::{Gate, Refusal, SessionId};
+use glis_core::{House, Refusal, SessionId};
 use glis_wire::build::Build;
 use glis_wire::home::Home;
 use glis_wire::view::SessionView;
@@ -83,20 +84,23 @@ impl ServerState {
     /// A session as a front end is shown it.
     pub(super) async fn one(&self, session: &Session) -> SessionView {
         let view = self.views.one(session).await;
-        self.behind_gate(vec![view]).await.remove(0)
+        self.in_house(vec![view]).await.remove(0)
     }
 
     /// Sessions as a front end is shown them.
     pub(super) async fn all(&self, sessions: Vec<Arc<Session>>) -> Vec<SessionView> {
         let views = self.views.all(sessions).await;
-        self.behind_gate(views).await
+        self.in_house(views).await
     }
 
-    /// While the gate is shut, none of them is resumed alone, and what it has stopped comes back with it.
-    async fn behind_gate(&self, mut views: Vec<SessionView>) -> Vec<SessionView> {
-        let gate = self.mailbox.gate().await;
-        if let Some(shut) = gate.as_ref().and_then(Gate::shut) {
-            for view in &mut views {
+    /// What only the house knows of them. While the gate is shut, none of them is resumed alone, and what it
+    /// has stopped comes back with it.
+    async fn in_house(&self, mut views: Vec<SessionView>) -> Vec<SessionView> {
+        let look = |house: &House| (house.gate().clone(), judged(house));
+        let Some((gate, judged)) = self.mailbox.house(look).await else { return views };
+        for view in &mut views {
+            view.judging = judged.iter().any(|id| id.0 == view.id);
+            if let Some(shut) = gate.shut() {
                 view.can_resume = false;
                 let stopped = shut.set.iter().any(|id| id.0 == view.id);
                 view.waits_to_start = view.waits_to_start.or(stopped.then_some(Deferral::Gate));
@@ -115,4 +119,11 @@ impl ServerState {
         }
         found
     }
+}
+
+/// The sessions whose work for a task is being judged and merged.
+fn judged(house: &House) -> Vec<SessionId> {
+    let active = house.plans().flat_map(|plan| plan.active.iter().filter_map(|run| plan.run(run)));
+    let finishing = active.filter(|run| run.step == RunStep::Finishing);
+    finishing.filter_map(|run| run.session.clone()).collect()
 }

@@ -61,6 +61,8 @@ pub(crate) fn stage(session: &SessionView) -> Stage {
     let own = session.looped.as_deref().map(|own| own.state.as_str());
     match (own, session.status) {
         (None, _) if session.plan.is_none() => Stage::AtRest,
+        // Between two tasks nobody is at work, and the plan goes on.
+        (None, _) if session.judging => Stage::Runs,
         // An event tells the status at once; what the loop is at is looked at a moment later.
         (Some("paused" | "done" | "stopped"), _) | (_, Status::Paused) => Stage::AtRest,
         (Some("pausing"), _) | (_, Status::Pausing) => Stage::Pausing,

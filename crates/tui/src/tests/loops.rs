@@ -182,6 +182,12 @@ fn an_interrupt_pauses_what_is_executed_whichever_row_is_in_hand() {
         assert!(frame.contains("Paused. Ctrl+C again to quit.  the plan of app"), "{frame}");
         assert_eq!(desk.press("ctrl+c"), "quit", "what runs elsewhere is left alone");
     }
+    // Between two tasks nobody is at work, and the plan goes on all the same.
+    let mut judged = task("one", "p1", Status::Idle);
+    judged.judging = true;
+    let mut desk = Desk::new(vec![judged, session("shell", Status::Idle)]);
+    desk.model.selected = Some("id-shell".to_owned());
+    assert!(desk.press("ctrl+c").contains("\"p1\""));
     // A row that has its own is about that one alone.
     let mut desk = Desk::new(vec![looped("running", Status::Busy), all[1].clone()]);
     desk.model.selected = Some("id-my-session".to_owned());
