@@ -154,10 +154,10 @@ fn restart_starts_a_new_run_from_scratch_and_preserves_the_history_of_the_paused
     assert!(std::path::Path::new(&text_of(&former, "worktree")?).join("slow.txt").exists());
     let (status, error) = house.fails(&["restart", "long", "--yes"])?;
     assert_eq!(status, 4, "one that is at work is not begun anew: {error}");
-    let (status, error) = house.fails(&["resume", "a"])?;
+    let (status, error) = house.fails(&["resume", "long"])?;
     assert_eq!(status, 4, "{error}");
     let hint = text_of(&error, "hint")?;
-    assert!(hint.contains("glis pause a") && !hint.contains("restart"), "{hint}");
+    assert!(hint.contains("glis pause long") && !hint.contains("restart"), "{hint}");
     Ok(())
 }
 

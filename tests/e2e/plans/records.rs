@@ -1,7 +1,7 @@
 //! The records of runs: whole, apart from each other, and out of the user's way.
 
 use crate::support::house::{House, Outcome, kill_and_wait};
-use crate::support::planned::{Window, plan, record, record_in, runs, task, until_at_work};
+use crate::support::planned::{LONG, Window, plan, record, record_in, runs, task, until_at_work};
 use crate::support::wreck::text_of;
 use serde_json::Value;
 
@@ -49,7 +49,7 @@ fn a_run_that_ended_with_its_process_or_its_daemon_tells_since_when_and_why_it_i
 {
     for (end, reason) in [("kill", "crash"), ("stop", "shutdown")] {
         let house = House::new()?;
-        plan(&house, &[task("a", "write a.txt a ;; work 300", &[], None)])?;
+        plan(&house, &[task("a", LONG, &[], None)])?;
         let window = Window::open(&house, &[])?;
         until_at_work(&house, "a-1")?;
         // A window that lives starts the next daemon at once.
@@ -76,6 +76,7 @@ fn what_was_not_accepted_goes_on_in_its_conversation_as_another_run() -> Outcome
     house.fails(&["execute"])?;
     let failed = record(&house, "a-1")?;
     assert_eq!(failed["state"], "failed");
+    house.until("a-1", "suspended")?;
     house.ok(&["resume", "a", "--prompt", "write b.txt b"])?;
     house.follow(1)?.until(|e| e["event"] == "run_succeeded" && e["run"] == "a-2")?;
     let (first, second) = (record(&house, "a-1")?, record(&house, "a-2")?);

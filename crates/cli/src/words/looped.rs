@@ -20,15 +20,7 @@ pub(crate) fn begun(s: &SessionView, notes: &[String]) -> String {
 /// What `loop --set` says.
 pub(crate) fn set(s: &SessionView) -> String {
     let own = s.looped.as_deref();
-    own.map_or(String::new(), |own| {
-        let name = &s.name;
-        let set = format!("`{name}`: {}{}", brief(own), limits(own));
-        if own.done_by.is_none() {
-            set
-        } else {
-            format!("{set}\n`glis resume {name}` goes on with it")
-        }
-    })
+    own.map_or(String::new(), |own| format!("`{}`: {}{}", s.name, brief(own), limits(own)))
 }
 
 /// What `resume` says of one that goes on: with the iteration that was cut, or with the next.

@@ -276,10 +276,18 @@ pub(super) fn set(draft: &mut Draft<'_>, change: LoopChange) -> Result<(), Refus
         draft.reply(Reply::Already);
         return Ok(());
     }
-    let was_full = looped.stage == LoopStage::Done(LoopEnd::Max);
+    // What ended it counts no more: its count, or the command that said so.
+    let may_go_on = match looped.stage {
+        LoopStage::Done(LoopEnd::Max) => true,
+        LoopStage::Done(LoopEnd::Until) => looped.spec.until != spec.until,
+        LoopStage::Open
+        | LoopStage::Looking { .. }
+        | LoopStage::Due { .. }
+        | LoopStage::Stopped { .. } => false,
+    };
     tell(draft, LoopEvent::Set { spec });
     let is_full = draft.session.looped.as_ref().is_some_and(|looped| looped.is_full());
-    if was_full && !is_full {
+    if may_go_on && !is_full {
         reopen(draft);
     } else if is_full && is_due(draft) {
         tell(draft, LoopEvent::Done { by: LoopEnd::Max });
