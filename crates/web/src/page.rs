@@ -143,7 +143,7 @@ mod tests {
             assert!(paths.contains(&format!("/{name}").as_str()), "{name} is not served");
         }
         let bytes: usize = ASSETS.iter().map(|asset| served(asset.kind, asset.source).len()).sum();
-        assert!(bytes <= 120 * 1024, "{bytes} bytes: the page is to load at once");
+        assert!(bytes <= 128 * 1024, "{bytes} bytes: the page is to load at once");
     }
 
     #[test]
