@@ -137,20 +137,22 @@ pub(crate) const CHANGED: &str = "it asks something else by now";
 /// Why an answer is not given that a dialog does not have.
 pub(crate) const NO_SUCH_CHOICE: &str = "it has no such choice";
 
-/// Keys for a terminal: pasted, so that a program that knows pasting takes newlines as text, and
-/// freed from everything that could close the paste, be a key of its own, or turn the direction of
+/// A text freed from everything that could close a paste, be a key of its own, or turn the direction of
 /// writing, which is invisible and about which some programs ask. An escape sequence goes whole: what
 /// is left of half of one is letters that were never meant to be read.
-pub fn typed(text: &str) -> Vec<u8> {
+pub(crate) fn pastable(text: &str) -> String {
     let turns = ['\u{61c}', '\u{200e}', '\u{200f}'];
     let turns = |c: char| {
         turns.contains(&c) || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
     };
-    let clean: String = without_escapes(text)
-        .chars()
-        .map(|c| if c == '\n' { '\r' } else { c })
-        .filter(|c| (!c.is_control() || matches!(c, '\t' | '\r')) && !turns(*c))
-        .collect();
+    let keeps = |c: &char| (!c.is_control() || matches!(c, '\t' | '\r')) && !turns(*c);
+    let letters = without_escapes(text);
+    letters.chars().map(|c| if c == '\n' { '\r' } else { c }).filter(keeps).collect()
+}
+
+/// Keys for a terminal: pasted, so that a program that knows pasting takes newlines as text.
+pub fn typed(text: &str) -> Vec<u8> {
+    let clean = pastable(text);
     let mut keys = Vec::with_capacity(clean.len() + 16);
     keys.extend_from_slice(b"\x1b[200~");
     keys.extend_from_slice(clean.as_bytes());

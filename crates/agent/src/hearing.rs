@@ -2,7 +2,7 @@
 
 use crate::heard::{Heard, Outcome, Said, Tally};
 use glis_core::input::Sign;
-use glis_core::plain::in_one_line;
+use glis_core::plain::{in_one_line, is_seen};
 use glis_wire::view::Voice;
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
@@ -161,8 +161,12 @@ const BLANK: char = '\u{2800}';
 
 /// A message that stays one, whatever mark it begins with.
 pub(crate) fn as_text<'t>(text: &'t str, marks: &[char]) -> Cow<'t, str> {
-    if text.trim_start().starts_with(marks) {
-        Cow::Owned(format!("{BLANK}{text}"))
+    let bare = text.trim_start_matches(|c| !is_seen(c));
+    if bare.starts_with(marks) {
+        // Some agents ask about what is not seen, and then wait for a person.
+        let lead: String = text.chars().take_while(|c| !is_seen(*c)).collect();
+        let blanks: String = lead.chars().filter(|c| c.is_whitespace()).collect();
+        Cow::Owned(format!("{BLANK}{blanks}{bare}"))
     } else {
         Cow::Borrowed(text)
     }
@@ -230,6 +234,13 @@ mod tests {
             assert_eq!(as_said(&safe), text);
         }
         assert_eq!(as_text("a/b !", &['/', '!']), "a/b !");
+        for lead in ["\u{feff}", " \u{200b} ", "\u{ad}\u{fe0f}"] {
+            let safe = as_text(&format!("{lead}!ls"), &['!']).into_owned();
+            assert!(
+                safe.starts_with(BLANK) && safe.ends_with("!ls") && !safe.contains(lead.trim()),
+                "{safe:?}"
+            );
+        }
     }
 
     #[test]

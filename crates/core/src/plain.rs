@@ -118,6 +118,17 @@ fn skip_string(rest: &mut Rest<'_>) {
     }
 }
 
+/// Whether a character shows: it is no blank, and none that Unicode lets programs leave out.
+pub fn is_seen(c: char) -> bool {
+    let ignorable = matches!(c,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}'
+        | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}' | '\u{2800}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}'
+        | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffc}' | '\u{1bca0}'..='\u{1bca3}'
+        | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}');
+    !(c.is_whitespace() || c.is_control() || ignorable)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -5,7 +5,7 @@ use super::dialogs::{Dialogs, Offer, foot};
 use super::limits::{self, LIMIT};
 use super::tools::{Tools, asks_for, blocks, new_task, said_by, tool_words, wants};
 use super::transcript::{is_beside, is_filler, is_interruption, refused};
-use crate::dialect::{Dialect, GONE, Interrupt, NO_SUCH_CHOICE, Shown, Source, typed};
+use crate::dialect::{Dialect, GONE, Interrupt, NO_SUCH_CHOICE, Shown, Source, pastable, typed};
 use crate::heard::{Heard, Outcome, Said, Usage};
 use crate::hearing::{Meaning, as_said, as_text, question, text, what};
 use crate::lines::Lines;
@@ -305,7 +305,8 @@ impl Dialect for Terminal {
 
     /// A mark at the beginning would make a command of it.
     fn say(&self, text: &str) -> Vec<u8> {
-        typed(&as_text(text, &['/', '!']))
+        // What is left out when it is typed does not hide a mark.
+        typed(&as_text(&pastable(text), &['/', '!']))
     }
 
     fn interrupt(&self) -> Interrupt {
@@ -416,6 +417,20 @@ impl Prompt<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_left_out_of_a_message_hides_no_mark() {
+        for lead in
+            ["", "\u{202e}", "\u{1}", "\u{1b}[0m", "\u{1b}]0;x\u{7}", "\u{feff}", " \n\u{200b}"]
+        {
+            for text in ["!ls", "/clear"] {
+                let keys = Terminal::default().say(&format!("{lead}{text}"));
+                let keys = String::from_utf8(keys).unwrap();
+                let typed = keys.trim_start_matches("\u{1b}[200~");
+                assert!(typed.starts_with('\u{2800}'), "{lead:?}{text}: {typed:?}");
+            }
+        }
+    }
 
     #[test]
     fn an_interruption_that_the_screen_has_shown_is_not_told_again() {

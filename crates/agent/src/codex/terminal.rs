@@ -2,7 +2,9 @@
 //! whether it can be typed into.
 
 use super::notices::{Windows, planned};
-use crate::dialect::{Dialect, Interrupt, NO_SUCH_CHOICE, ScreenPrompt, Shown, Source, typed};
+use crate::dialect::{
+    Dialect, Interrupt, NO_SUCH_CHOICE, ScreenPrompt, Shown, Source, pastable, typed,
+};
 use crate::heard::{Heard, Said, Usage};
 use crate::hearing::{Meaning, gist, question, text, to_allow, what};
 use crate::lines::Lines;
@@ -257,6 +259,8 @@ impl Dialect for Terminal {
     /// Blanks around it: a word at its end might be completed into another one, and a slash at its
     /// beginning would make a command of it.
     fn say(&self, text: &str) -> Vec<u8> {
+        // What is left out when it is typed does not hide a mark.
+        let text = pastable(text);
         let before = if text.trim_start().starts_with('!') { INVISIBLE } else { ' ' };
         typed(&format!("{before}{text} "))
     }
@@ -362,4 +366,19 @@ fn works(line: &str) -> bool {
 /// Without blanks, which the edge of a screen adds and takes away.
 fn bare(text: &str) -> String {
     text.chars().filter(|c| !c.is_whitespace()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_out_of_a_message_hides_no_mark() {
+        for lead in ["", "\u{202e}", "\u{1}", "\u{1b}]0;x\u{7}", " \u{2066}"] {
+            let keys = Terminal::default().say(&format!("{lead}!ls"));
+            let keys = String::from_utf8(keys).unwrap();
+            let typed = keys.trim_start_matches("\u{1b}[200~");
+            assert!(typed.starts_with(INVISIBLE), "{lead:?}: {typed:?}");
+        }
+    }
 }

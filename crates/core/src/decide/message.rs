@@ -4,7 +4,7 @@ use crate::decision::Reply;
 use crate::draft::Draft;
 use crate::event::{Event, Spot};
 use crate::ids::MessageId;
-use crate::plain::without_escapes;
+use crate::plain::{is_seen, without_escapes};
 use crate::reason::Verb;
 use crate::refusal::Refusal;
 use crate::session::{AfterStop, Phase, Rest};
@@ -117,17 +117,6 @@ fn holds(taken: &str, message: &str) -> bool {
     let bare =
         |text: &str| -> String { without_escapes(text).chars().filter(|c| is_seen(*c)).collect() };
     bare(taken).contains(&bare(message))
-}
-
-/// Unicode's characters that may be left out of what is shown, and a blank in the dress of a letter.
-fn is_seen(c: char) -> bool {
-    let ignorable = matches!(c,
-        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}'
-        | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
-        | '\u{2060}'..='\u{206f}' | '\u{2800}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}'
-        | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffc}' | '\u{1bca0}'..='\u{1bca3}'
-        | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}');
-    !(c.is_whitespace() || c.is_control() || ignorable)
 }
 
 /// It is known that it has not arrived: it is handed over again.
