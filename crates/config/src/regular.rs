@@ -12,7 +12,7 @@ pub fn open(path: &Path) -> io::Result<File> {
     let flags = OFlags::NONBLOCK.bits().cast_signed();
     let file = File::options().read(true).custom_flags(flags).open(path)?;
     if !file.metadata()?.is_file() {
-        return Err(io::Error::other("it is not a regular file"));
+        return Err(io::Error::other("it is not a regular file; move it away"));
     }
     Ok(file)
 }
@@ -58,7 +58,7 @@ mod tests {
         assert_eq!((read("plan"), read("near")), (Ok("words".to_owned()), Ok("words".to_owned())));
         let out = Err("it is a link that leads out of the repository".to_owned());
         assert_eq!((read("away"), read("endless")), (out.clone(), out));
-        assert_eq!(read("pipe"), Err("it is not a regular file".to_owned()));
+        assert_eq!(read("pipe"), Err("it is not a regular file; move it away".to_owned()));
         assert!(open(&at("endless")).is_err() && open(&at("away")).is_ok());
         std::fs::write(at("plan"), "longer").unwrap();
         assert_eq!(read("plan"), Err("it is larger than 5 bytes".to_owned()));

@@ -48,7 +48,7 @@ fn all_of_them_are_an_array_however_many_there_are() -> Outcome {
     assert_eq!(house.json(&["pause", "x"])?["status"], "paused");
     // A failure stands beside its session here too.
     std::fs::remove_dir_all(house.repo().join(".git"))?;
-    let output = house.glis().args(["--json", "resume", "--all"]).output()?;
+    let output = house.glis().args(["--json", "resume", "--paused", "--yes"]).output()?;
     let told: Value = serde_json::from_slice(&output.stdout)?;
     assert!(!output.status.success(), "{told}");
     assert!(told[0]["error"]["message"].is_string(), "{told}");

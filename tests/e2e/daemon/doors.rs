@@ -316,7 +316,10 @@ fn what_stands_in_the_place_of_a_file_is_told_with_the_way_out() -> Outcome {
     assert!(made.success());
     let (status, error) = house.fails(&["ls"])?;
     assert_eq!(status, 8, "{error}");
-    assert!(text_of(&error, "message")?.contains("it is not a file; move it away"), "{error}");
+    assert!(
+        text_of(&error, "message")?.contains("it is not a regular file; move it away"),
+        "{error}"
+    );
     fs::remove_file(&config)?;
     fs::create_dir(house.home().join("events.db"))?;
     let (status, error) = house.fails(&["ls"])?;

@@ -22,25 +22,29 @@ pub(super) fn each(
     out: &Out,
     tell: fn(&SessionView) -> String,
 ) -> Result<(), Complaint> {
-    let only = match which {
-        Which::Named(names) if names.len() == 1 => names.first(),
-        Which::Named(_) | Which::All | Which::Interrupted => None,
-    };
+    let Which::Named(names) = which else { return together(control, which, action, out, tell) };
+    let [name] = names.as_slice() else { return together(control, which, action, out, tell) };
     let mut told = Told::new(out, tell);
-    told.alone = only.is_some();
-    if let Some(name) = only {
-        told.take(act_on_one(&mut control, name, action))?;
-    } else {
-        let request = Request::ActEach { which: which.clone(), action: action.clone() };
-        at_once(&mut control, request, &mut told)?;
-        if told.documents.is_empty() && !out.json {
-            say("no session to do that with")?;
-        }
+    told.alone = true;
+    told.take(act_on_one(&mut control, name, action))?;
+    told.end_with(&mut control)
+}
+
+/// The same, and told as an array however many they are.
+pub(super) fn together(
+    mut control: Client,
+    which: &Which,
+    action: &Action,
+    out: &Out,
+    tell: fn(&SessionView) -> String,
+) -> Result<(), Complaint> {
+    let mut told = Told::new(out, tell);
+    let request = Request::ActEach { which: which.clone(), action: action.clone() };
+    at_once(&mut control, request, &mut told)?;
+    if told.documents.is_empty() && !out.json {
+        say("no session to do that with")?;
     }
-    if told.waits {
-        tell_limits(&mut control, words::limits::full);
-    }
-    told.end()
+    told.end_with(&mut control)
 }
 
 /// Has the daemon do something with the whole house. What came of each session is told, and then how
@@ -60,10 +64,7 @@ pub(super) fn everything(
     } else if told.documents.is_empty() && !out.json {
         say(words::gate::NOTHING_STOPPED)?;
     }
-    if told.waits {
-        tell_limits(&mut control, words::limits::full);
-    }
-    told.end()
+    told.end_with(&mut control)
 }
 
 /// What came of several sessions, as it is told.
@@ -105,7 +106,10 @@ impl<'o> Told<'o> {
         Ok(())
     }
 
-    fn end(self) -> Result<(), Complaint> {
+    fn end_with(self, control: &mut Client) -> Result<(), Complaint> {
+        if self.waits {
+            tell_limits(control, words::limits::full);
+        }
         let Self { out, alone, documents, first, .. } = self;
         match (first, documents.as_slice()) {
             (Some(complaint), _) if alone => Err(complaint),

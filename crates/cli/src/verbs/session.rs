@@ -3,7 +3,7 @@
 use super::act::act;
 use super::args::{self, Mode, Pause, Restart, Resume, Rm, Wait};
 use super::limits::tell_limits;
-use super::many::{each, everything};
+use super::many::{each, everything, together};
 use super::{Out, ask, documents, parting, unexpected};
 use crate::complaint::{Complaint, Kind};
 use crate::control;
@@ -177,16 +177,16 @@ pub(super) fn resume(resume: &Resume, out: &Out) -> Result<(), Complaint> {
         let request = Request::ResumeAll { from_log: resume.from_log };
         return everything(control, request, out, words::resumed, gate::resumed);
     }
-    let which = if resume.all {
-        Which::All
-    } else if resume.interrupted {
-        Which::Interrupted
-    } else if resume.paused {
-        Which::Named(paused(&mut control, resume)?)
-    } else {
-        Which::Named(resume.names.clone())
-    };
     let action = Action::Resume { prompt };
+    if resume.paused {
+        let which = Which::Named(paused(&mut control, resume)?);
+        return together(control, &which, &action, out, words::resumed);
+    }
+    let which = match (resume.all, resume.interrupted) {
+        (true, _) => Which::All,
+        (false, true) => Which::Interrupted,
+        (false, false) => Which::Named(resume.names.clone()),
+    };
     each(control, &which, &action, out, words::resumed)
 }
 
