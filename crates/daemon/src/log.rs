@@ -94,8 +94,12 @@ impl EventLog {
                 Ok(Folded::Whole(house, shortcut)) if log.end.seq >= in_journal => {
                     let house = *house;
                     log.end_journal_on_close().map_err(LogFault::Read)?;
-                    log.name(shortcut).map_err(LogFault::Write)?;
-                    return Ok(Opened { log, house, salvage: None, shortcut });
+                    match log.name(shortcut) {
+                        Ok(()) => return Ok(Opened { log, house, salvage: None, shortcut }),
+                        // The records are sound, and the table beside them is not.
+                        Err(fault) if is_damage(&fault) => {}
+                        Err(fault) => return Err(LogFault::Write(fault)),
+                    }
                 }
                 Ok(Folded::Whole(..) | Folded::Damaged) => {}
                 Err(fault) if is_damage(&fault) => {}
