@@ -49,7 +49,7 @@ fn main() -> ExitCode {
         Next::Daemon { json, detached: false } => daemon(voice(json), || ()),
         Next::Tui { read_only } => tui(read_only),
         Next::Web { json, wanted } => ExitCode::from(web(json, wanted)),
-        Next::Chat => chat(),
+        Next::Chat { json } => chat(json),
         Next::Demo { json } => glis_prove::demo(voice(json)),
         Next::Prove { json, time, seed } => glis_prove::prove(voice(json), time, seed),
     }
@@ -163,7 +163,7 @@ fn serve(json: bool, place: &glis_web::Place) -> Result<(), Complaint> {
 }
 
 /// The bot of a chat, until it is ended.
-fn chat() -> ExitCode {
+fn chat(json: bool) -> ExitCode {
     fn told(Complaint { message, hint, .. }: Complaint) -> glis_chat::Told {
         glis_chat::Told { message, hint }
     }
@@ -201,12 +201,12 @@ fn chat() -> ExitCode {
     match ended {
         Ok(glis_chat::Ended::Anew) => chat_anew(),
         Err(glis_chat::Told { message, hint }) => {
-            let hint = hint.map_or_else(String::new, |hint| format!("\n hint: {hint}"));
-            drop(writeln!(std::io::stderr().lock(), "error: {message}{hint}"));
+            let complaint = Complaint::of_exit(1, message, hint);
             if std::env::var_os(glis_chat::ANEW).is_none() {
-                return ExitCode::FAILURE;
+                return ExitCode::from(glis_cli::tell(json, Err(complaint)));
             }
-            // It ran before: nobody is there to start it again.
+            // It ran before: nobody is there to start it again, or to read a document.
+            drop(writeln!(std::io::stderr().lock(), "{}", complaint.text()));
             std::thread::sleep(CHAT_PAUSE);
             chat_anew()
         }

@@ -50,6 +50,7 @@ mod contract {
     mod steps;
     mod streams;
     mod telling;
+    mod verbs;
 }
 
 /// From a person to an agent and back: messages, questions, answers.
@@ -157,7 +158,7 @@ mod daemon {
     mod notify;
     mod origins;
     pub(crate) mod outside;
-    mod service;
+    pub(crate) mod service;
     mod tampered;
     pub(crate) mod upgrade;
 }

@@ -74,7 +74,10 @@ pub enum Next {
         wanted: Web,
     },
     /// Be the bot of a chat.
-    Chat,
+    Chat {
+        /// Why it cannot begin, as one JSON document.
+        json: bool,
+    },
     /// Show the whole promise in a minute.
     Demo {
         /// As one JSON document at the end.
@@ -120,7 +123,7 @@ where
         }
         None => help(&out),
         Some(_) if cli.plain || cli.read_only => Err(only_without_verb()),
-        Some(Verb::Chat) => return Next::Chat,
+        Some(Verb::Chat) => return Next::Chat { json: cli.json },
         Some(Verb::Demo) => return Next::Demo { json: cli.json },
         Some(Verb::Web(wanted)) => {
             return Next::Web { json: cli.json, wanted: wanted.meant() };
@@ -212,20 +215,23 @@ fn help(out: &Out) -> Result<(), Complaint> {
 /// Clap's own words, on the right stream, with the contract's exit status. A script gets them as
 /// JSON.
 fn misunderstood(fault: &clap::Error) -> u8 {
+    let json = std::env::args_os().take_while(|arg| arg != "--").any(|arg| arg == "--json");
+    let out = Out { json };
     if !fault.use_stderr() {
         // Only the program itself knows its build.
-        let told = if fault.kind() == ErrorKind::DisplayVersion {
-            say(&control::version())
+        let (what, text) = if fault.kind() == ErrorKind::DisplayVersion {
+            ("version", control::version())
         } else {
-            say(&fault.render().to_string())
+            ("help", fault.render().to_string())
         };
-        return told.map_or_else(|unsaid| Out { json: false }.complain(&unsaid), |()| 0);
+        let told = out.document(&json!({what: text}), || text.clone());
+        return told.map_or_else(|unsaid| out.complain(&unsaid), |()| 0);
     }
-    if std::env::args_os().take_while(|arg| arg != "--").any(|arg| arg == "--json") {
+    if json {
         let rendered = fault.render().to_string();
         let complaint = Complaint::new(Kind::Usage, fault_of(&rendered))
             .hint("`glis help` lists the verbs, `glis help VERB` its options");
-        return Out { json: true }.complain(&complaint);
+        return out.complain(&complaint);
     }
     drop(fault.print());
     Kind::Usage.exit_status()

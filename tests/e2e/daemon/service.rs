@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 /// A house whose user has no systemd: the real user's must hear nothing of a test.
-fn house() -> Outcome<House> {
+pub(crate) fn house() -> Outcome<House> {
     let mut house = House::new()?;
     for (name, folder) in [("XDG_CONFIG_HOME", "config"), ("XDG_RUNTIME_DIR", "runtime")] {
         let folder = house.folder().join(folder);

@@ -41,8 +41,8 @@ pub(crate) struct Cli {
 }
 
 const EXIT_CODES: &str = "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 no such session, \
-4 refused in this state, 5 agent not in a safe state, 6 cannot be resumed, 7 busy or timed out, \
-8 the daemon cannot be reached, 130 interrupted.\n\n\
+task or run, 4 refused in this state, 5 agent not in a safe state, 6 cannot be resumed, 7 busy or \
+timed out, 8 the daemon cannot be reached, 130 interrupted.\n\n\
 GLIS_HOME=DIR (an absolute path) moves all files of glis into DIR.";
 
 const RESUME_KINDS: &str = "Why a session cannot be resumed (exit code 6), as `kind` in the JSON of \
