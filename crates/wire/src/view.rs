@@ -302,10 +302,10 @@ pub struct WaitingFor {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wants: Option<Want>,
     /// What the agent said with it, in its own form: the text of an edit, the options of a choice.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub input: Option<serde_json::Value>,
     /// Since when it is asked, RFC 3339.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub since: Option<String>,
     /// Of a doubt: why the message is not delivered, where that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]

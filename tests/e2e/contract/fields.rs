@@ -2,12 +2,13 @@
 
 use crate::support::house::{Background, House, Lines, Outcome, kill_and_wait};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 
 /// The contract's fields of a session.
-const FIELDS: [&str; 32] = [
+const FIELDS: [&str; 44] = [
     "id",
     "name",
     "status",
@@ -33,19 +34,100 @@ const FIELDS: [&str; 32] = [
     "pending_tasks",
     "queued",
     "waiting_for",
+    "asks",
     "auto_yes",
     "generation",
     "former_refs",
     "last_accessed_at",
+    "last_prompt",
+    "seconds_since_activity",
     "is_compacted",
     "compacted_at",
     "changed_files",
+    "tasks_done",
+    "tasks_active",
+    "tasks_open",
+    "memory_bytes",
+    "resume_at",
+    "loop",
+    "task",
+    "plan",
+    "was_asking",
+];
+/// What a session tells beyond the contract.
+const BEYOND: [&str; 37] = [
+    "unmerged",
+    "detached",
+    "suspend_at",
+    "verdict",
+    "operation",
+    "failure",
+    "cut_off",
+    "limit_until",
+    "usage",
+    "killed",
+    "ended_processes",
+    "stuck_processes",
+    "kept_processes",
+    "warnings",
+    "pause_rule",
+    "argv",
+    "model",
+    "persona",
+    "permission_mode",
+    "in_place",
+    "attached",
+    "output_gap_at",
+    "setup_notes",
+    "found",
+    "restored",
+    "unsaved",
+    "worktree_removed",
+    "record_damaged",
+    "barred",
+    "failed_starts",
+    "waits_to_start",
+    "remove_worktree",
+    "keep_process",
+    "process_kept",
+    "went_on",
+    "saying",
+    "env_names",
 ];
 
+/// Those that a session without a terminal has no value for when it is made.
+const NULL_AT_FIRST: [&str; 16] = [
+    "pid",
+    "paused_at",
+    "pause_reason",
+    "resumed_at",
+    "snapshot",
+    "conversation_summary",
+    "waiting_for",
+    "changed_files",
+    "last_accessed_at",
+    "last_prompt",
+    "compacted_at",
+    "memory_bytes",
+    "resume_at",
+    "loop",
+    "task",
+    "plan",
+];
+
+/// Each of the contract's fields is there, whatever else a verb adds to a session.
 fn has_all_fields(session: &Value) {
     for field in FIELDS {
         assert!(session.get(field).is_some(), "{field} is missing in {session}");
     }
+}
+
+/// As it is shown, a session has these fields and no others: one more is a decision.
+fn has_these_fields(session: &Value) -> Outcome {
+    let told = session.as_object().ok_or("no object")?.keys().map(String::as_str);
+    let known = FIELDS.into_iter().chain(BEYOND);
+    assert_eq!(told.collect::<BTreeSet<_>>(), known.collect::<BTreeSet<_>>());
+    Ok(())
 }
 
 fn is_utc(time: &Value) -> bool {
@@ -76,27 +158,32 @@ fn a_session_shows_every_field_through_its_whole_life() -> Outcome {
         ("mode", json!("headless")),
         ("repo_root", json!(repo)),
         ("branch", json!("glis/blue")),
-        ("pid", json!(null)),
-        ("paused_at", json!(null)),
-        ("pause_reason", json!(null)),
-        ("resumed_at", json!(null)),
         ("idle_timeout_secs", json!(600)),
         ("can_resume", json!(false)),
-        ("snapshot", json!(null)),
-        ("conversation_summary", json!(null)),
         ("pending_tasks", json!([])),
         ("queued", json!(0)),
-        ("waiting_for", json!(null)),
         ("auto_yes", json!(false)),
         ("generation", json!(0)),
-        ("changed_files", json!(null)),
+        ("asks", json!([])),
+        ("was_asking", json!([])),
+        ("former_refs", json!([])),
+        ("is_compacted", json!(false)),
+        ("tasks_done", json!(0)),
+        ("tasks_active", json!(0)),
+        ("tasks_open", json!(0)),
     ] {
         assert_eq!(created[field], wanted, "{field}");
+    }
+    for field in NULL_AT_FIRST {
+        assert_eq!(created[field], Value::Null, "{field}");
     }
     assert!(is_utc(&created["created_at"]) && is_utc(&created["last_active_at"]));
 
     let idle = house.turn("blue", "todo one|two ;; write a.txt x")?;
-    has_all_fields(&idle);
+    has_these_fields(&idle)?;
+    assert_eq!(idle["last_prompt"], "todo one|two ;; write a.txt x");
+    assert_eq!(idle["tasks_open"], 2);
+    assert!(idle["memory_bytes"].is_u64() && idle["seconds_since_activity"].is_u64(), "{idle}");
     assert_eq!(idle["status"], "idle");
     assert_eq!(idle["generation"], 1);
     assert_eq!(idle["pending_tasks"], json!(["one", "two"]));
@@ -122,6 +209,26 @@ fn a_session_shows_every_field_through_its_whole_life() -> Outcome {
 }
 
 #[test]
+fn what_it_asks_and_how_its_loop_stands_have_every_field() -> Outcome {
+    let house = House::new()?;
+    house.rehearsal("blue")?;
+    house.ok(&["send", "blue", "approve go on?"])?;
+    let waits = house.until("blue", "waiting")?;
+    assert_eq!(waits["asks"][0], waits["waiting_for"]);
+    let paused = house.json(&["pause", "blue", "--mode", "force"])?;
+    assert_eq!(paused["was_asking"], waits["asks"]);
+    for field in ["request", "kind", "text", "input", "choices", "since"] {
+        assert!(waits["asks"][0].get(field).is_some(), "{field} is missing in {waits}");
+    }
+    let iterates = ["loop", "l", "--agent", "rehearsal", "--headless", "--prompt", "say x"];
+    let iterates = house.json(&[&iterates[..], &["--max", "1"]].concat())?;
+    for field in ["iteration", "max", "state", "failures", "cost"] {
+        assert!(iterates["loop"].get(field).is_some(), "{field} is missing in {iterates}");
+    }
+    Ok(())
+}
+
+#[test]
 fn the_list_has_the_same_fields_and_the_latest_activity_first() -> Outcome {
     let house = House::new()?;
     assert_eq!(house.json(&["ls"])?, json!([]));
@@ -133,12 +240,15 @@ fn the_list_has_the_same_fields_and_the_latest_activity_first() -> Outcome {
     house.follow(1)?.until(|event| event["event"] == "worktree_saved")?;
     let list = house.json(&["ls"])?;
     let list = list.as_array().ok_or("no array")?;
-    list.iter().for_each(has_all_fields);
+    for session in list {
+        has_these_fields(session)?;
+    }
     let names: Vec<_> = list.iter().map(|s| s["name"].as_str().unwrap_or_default()).collect();
     assert_eq!(names, ["one", "three", "two"]);
     let shown = house.show("one")?;
-    // Whoever shows a session has looked at it.
-    for field in FIELDS.into_iter().filter(|field| *field != "last_accessed_at") {
+    // Whoever shows a session has looked at it; time passes, and memory comes and goes.
+    let moves = ["last_accessed_at", "seconds_since_activity", "memory_bytes"];
+    for field in FIELDS.into_iter().filter(|field| !moves.contains(field)) {
         assert_eq!(list[0][field], shown[field], "{field}");
     }
     Ok(())
