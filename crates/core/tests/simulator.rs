@@ -146,18 +146,21 @@ fn a_house_takes_over_what_lives_beyond_the_end_of_its_log() {
     assert!(adopted > 100, "only {adopted} were taken over");
 }
 
-/// `GLIS_SEED=N cargo nextest run -p glis-core --no-capture one_seed` tells what happens.
+/// No test of its own: tells what happens in the life that [`REPLAY`] names.
 #[test]
+#[ignore = "replays the life that GLIS_SEED names"]
 #[expect(clippy::disallowed_methods, reason = "the seed to replay is a wish of whoever looks")]
 fn one_seed_is_replayed_aloud() {
-    let wish = std::env::var("GLIS_SEED").ok().and_then(|seed| seed.parse().ok());
-    let mut play = Play::new(wish.unwrap_or(0), Some(Vec::new()));
+    let seed = std::env::var("GLIS_SEED").unwrap().parse().unwrap();
+    let mut play = Play::new(seed, Some(Vec::new()));
     let verdict = play.run(STEPS);
-    if wish.is_some() {
-        println!("{}", play.daemon.trace.unwrap_or_default().join("\n"));
-    }
+    println!("{}", play.daemon.trace.unwrap_or_default().join("\n"));
     verdict.unwrap();
 }
+
+/// What replays a life, behind `GLIS_SEED=N`.
+const REPLAY: &str =
+    "cargo nextest run -p glis-core --no-capture --run-ignored only one_seed_is_replayed_aloud";
 
 /// Lives one life; a fault is told with its last steps and how to see the others.
 fn live(seed: u64) -> Result<(), String> {
@@ -176,7 +179,7 @@ fn live(seed: u64) -> Result<(), String> {
     let same = if repeated == Err(fault.clone()) { "" } else { " (it is not repeatable!)" };
     Err(format!(
         "\n{}\n\nseed {seed}: {fault}{same}\n\
-         replay: GLIS_SEED={seed} cargo nextest run -p glis-core --no-capture one_seed\n",
+         replay: GLIS_SEED={seed} {REPLAY}\n",
         last.join("\n")
     ))
 }

@@ -18,6 +18,7 @@ const KILLS: u32 = 60;
 
 /// Not a test of its own: what the killed child does.
 #[test]
+#[ignore = "started by the other tests, to be killed"]
 fn victim_restores_until_it_is_killed() -> Outcome {
     let [Some(repo), Some(name), Some(to)] = VICTIM.map(std::env::var_os) else { return Ok(()) };
     let (repo, to) = (PathBuf::from(repo), PathBuf::from(to));
@@ -93,7 +94,12 @@ fn a_restore_that_is_killed_at_any_moment_leaves_no_half_worktree() -> Outcome {
     wipe(&house)?;
     let victim = || {
         Command::new(std::env::current_exe()?)
-            .args(["--exact", "coming::victim_restores_until_it_is_killed", "--nocapture"])
+            .args([
+                "--ignored",
+                "--exact",
+                "coming::victim_restores_until_it_is_killed",
+                "--nocapture",
+            ])
             .env(VICTIM[0], &house.repo)
             .env(VICTIM[1], &saved.reference)
             .env(VICTIM[2], &house.tree)

@@ -29,6 +29,7 @@ fn request<'a>(worktree: &'a Path, session: &'a str) -> SaveRequest<'a> {
 
 /// Not a test of its own: what the killed child does.
 #[test]
+#[ignore = "started by the other tests, to be killed"]
 fn victim_saves_until_it_is_killed() -> Outcome {
     let Some(tree) = std::env::var_os(VICTIM) else { return Ok(()) };
     let tree = std::path::PathBuf::from(tree);
@@ -79,7 +80,12 @@ fn kill_savers(victim: Victim, shift: Duration) -> Outcome {
     let mut swept = (0, 0);
     for n in 0..KILLS {
         let mut child = Command::new(std::env::current_exe()?)
-            .args(["--exact", "faults::victim_saves_until_it_is_killed", "--nocapture"])
+            .args([
+                "--ignored",
+                "--exact",
+                "faults::victim_saves_until_it_is_killed",
+                "--nocapture",
+            ])
             .env(VICTIM, &house.tree)
             .process_group(0)
             .stdout(Stdio::null())
@@ -336,7 +342,7 @@ fn a_file_that_grows_and_shrinks_while_it_is_read_is_whole_or_named() -> Outcome
 fn git_that_is_missing_is_said_to_be_missing() -> Outcome {
     let house = House::new()?;
     let output = Command::new(std::env::current_exe()?)
-        .args(["--exact", "faults::victim_saves_until_it_is_killed", "--nocapture"])
+        .args(["--ignored", "--exact", "faults::victim_saves_until_it_is_killed", "--nocapture"])
         .env(VICTIM, &house.tree)
         .env("PATH", "/nonexistent")
         .output()?;
