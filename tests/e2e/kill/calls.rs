@@ -19,13 +19,16 @@ enum Whose {
     All,
     /// The one thread of this name: the first one answers front ends, `controller` keeps the log.
     Thread(&'static str),
-    /// Whichever thread works on this file of the house. Those come and go. The session's id is
-    /// written as [`ID`] in it.
+    /// Whichever thread works on this file of the house. Those come and go. Ids in it are written as in
+    /// [`ids`].
     File(String),
 }
 
-/// Stands for the id of whichever session is paused.
-const ID: &str = "<ID>";
+/// What stands for the ids of whichever session is paused: its own, and its conversation's.
+fn ids(session: &Value) -> Outcome<[(&'static str, String); 2]> {
+    let of = |field| text_of(session, field);
+    Ok([("<ID>", of("id")?), ("<REF>", of("agent_session_ref")?)])
+}
 
 /// A tracer that does something at the N-th call of a kind. Holders are not its business: they were
 /// born before it came.
@@ -34,7 +37,7 @@ struct Tracer(Child);
 impl Tracer {
     fn attach(
         daemon: &Foreground,
-        (home, id): (&Path, &str),
+        (home, session): (&Path, &Value),
         aim: (&Whose, &str),
         deed: &str,
     ) -> Outcome<Self> {
@@ -55,7 +58,10 @@ impl Tracer {
                 *named.ok_or_else(|| format!("no {name} in {threads:?}"))?.0
             }
             Whose::File(name) => {
-                strace.arg("-f").arg("-P").arg(home.join(name.replace(ID, id)));
+                let name = ids(session)?
+                    .iter()
+                    .fold(name.clone(), |name, (sign, id)| name.replace(sign, id));
+                strace.arg("-f").arg("-P").arg(home.join(name));
                 pid
             }
         };
@@ -135,8 +141,7 @@ fn attempt(house: &House, name: &str, aim: (&Whose, &str), deed: &str) -> Outcom
     let daemon = Foreground::start(house, &[])?;
     // Whoever has answered has a name.
     house.ok(&["daemon", "status"])?;
-    let id = text_of(&before, "id")?;
-    let tracer = Tracer::attach(&daemon, (&house.home(), &id), aim, deed)?;
+    let tracer = Tracer::attach(&daemon, (&house.home(), &before), aim, deed)?;
     let output = house.glis().args(["--json", "pause", name]).output()?;
     let paused = output.status.success();
     if paused && lives(daemon.pid()?) {
@@ -182,8 +187,7 @@ const RENAMES: &str = "rename,renameat,renameat2,link,linkat,unlink,unlinkat";
 /// How often each thread calls these in a pause, as it is today: what comes later is found by
 /// itself. Of threads that come and go, the files of the house that they work on.
 fn calls_of_a_pause(house: &House, calls: &str) -> Outcome<BTreeMap<Whose, usize>> {
-    let before = at_work(house, "dry")?;
-    let id = text_of(&before, "id")?;
+    let ids = ids(&at_work(house, "dry")?)?;
     house.ok(&["daemon", "stop"])?;
     let daemon = Foreground::start(house, &[])?;
     // Whoever has answered has a name.
@@ -202,7 +206,8 @@ fn calls_of_a_pause(house: &House, calls: &str) -> Outcome<BTreeMap<Whose, usize
     for line in std::fs::read_to_string(notes)?.lines() {
         let Some((thread, call)) = line.split_once(' ') else { continue };
         // Children have numbers of their own, and a call that goes on is told twice.
-        let Some(name) = threads.get(&thread.parse()?) else { continue };
+        let thread: i32 = thread.parse()?;
+        let Some(name) = threads.get(&thread) else { continue };
         if call.contains("resumed>") || !call.contains('(') {
             continue;
         }
@@ -213,13 +218,24 @@ fn calls_of_a_pause(house: &House, calls: &str) -> Outcome<BTreeMap<Whose, usize
             "copies" => continue,
             _ => {
                 let Some((_, rest)) = call.split_once(&inside) else { continue };
-                Whose::File(rest.split(['"', '>']).next().unwrap_or_default().replace(&id, ID))
+                let file = rest.split(['"', '>']).next().unwrap_or_default().to_owned();
+                Whose::File(ids.iter().fold(file, |file, (sign, id)| file.replace(id, sign)))
             }
         };
-        *counts.entry(whose).or_insert(0) += 1;
+        *counts.entry((whose, thread)).or_insert(0) += 1;
     }
-    Ok(counts)
+    // Where several threads work on a file, the N-th call is that of whichever comes so far.
+    let mut most = BTreeMap::new();
+    for ((whose, _), count) in counts {
+        let known = most.entry(whose).or_insert(count);
+        *known = count.max(*known);
+    }
+    Ok(most)
 }
+
+/// How often a call is waited for: two threads that meet otherwise than under the first tracer make some
+/// calls fewer, and the next time they may not.
+const TRIES: usize = 4;
 
 /// Kills the daemon at every single one of these calls that a pause makes, and looks what is left.
 /// `part` of so many parts is done here, for tests that share the work.
@@ -230,25 +246,35 @@ fn kill_at_each(calls: &str, (part, parts): (usize, usize)) -> Outcome {
     let house = House::new()?;
     house.configure("[pause]\nsafe_state_secs = 2\n")?;
     let counts = calls_of_a_pause(&house, calls)?;
-    let (mut due, mut kills) = (0, 0);
+    let (mut due, mut missed) = (0, Vec::new());
     for (whose, count) in &counts {
-        // Two threads that meet otherwise than under the first tracer make some calls fewer.
         for at in (1..=*count).filter(|at| at % parts == part) {
             due += 1;
-            let deed = format!("signal=SIGKILL:when={at}");
-            let name = format!("n{due}");
-            let attempt = attempt(&house, &name, (whose, calls), &deed)?;
-            if let Some(end) = attempt.end {
-                assert_eq!(end.signal(), Some(9), "{whose:?} {calls} {at}: {end}");
-                kills += 1;
+            let mut tries = 0;
+            while tries < TRIES
+                && !is_killed_at(&house, &format!("n{due}-{tries}"), (whose, calls), at)?
+            {
+                tries += 1;
             }
-            check(&house, &attempt).map_err(|fault| format!("{whose:?} {at}: {fault}"))?;
+            if tries == TRIES {
+                missed.push((whose, at));
+            }
         }
     }
-    eprintln!("{calls}: {kills} kills at {due} calls of {counts:?}");
-    let most = if calls == PLAIN_WRITES { due / 2 } else { due - due / 4 };
-    assert!(due > 0 && kills >= most, "killed at {kills} of {due} calls");
+    eprintln!("{calls}: missed {missed:?} of {due} calls of {counts:?}");
+    // Some come once in a while: a thread that wakes another only if that sleeps.
+    assert!(due > 0 && missed.len() <= due / 10, "of {due} calls not met: {missed:?}");
     Ok(())
+}
+
+/// Whether a pause made this call, at which its daemon was killed.
+fn is_killed_at(house: &House, name: &str, aim: (&Whose, &str), at: usize) -> Outcome<bool> {
+    let attempt = attempt(house, name, aim, &format!("signal=SIGKILL:when={at}"))?;
+    if let Some(end) = attempt.end {
+        assert_eq!(end.signal(), Some(9), "{aim:?} {at}: {end}");
+    }
+    check(house, &attempt).map_err(|fault| format!("{aim:?} {at}: {fault}"))?;
+    Ok(attempt.end.is_some())
 }
 
 #[test]
