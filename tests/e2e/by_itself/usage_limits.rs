@@ -119,7 +119,7 @@ fn a_pause_of_the_users_keeps_it_paused() -> Outcome {
 
 #[test]
 fn sessions_of_one_limit_go_on_one_after_the_other() -> Outcome {
-    let (house, _clock) = house_with(ALLOWED, FACES[0])?;
+    let (house, clock) = house_with(ALLOWED, FACES[0])?;
     house.rehearsal("red")?;
     for name in ["blue", "red"] {
         meets_a_limit(&house, name)?;
@@ -130,6 +130,21 @@ fn sessions_of_one_limit_go_on_one_after_the_other() -> Outcome {
     };
     let apart = at("red")?.duration_since(at("blue")?).abs();
     assert!(apart >= jiff::SignedDuration::from_secs(5), "{apart:?}");
+    // Both times have come at once, as after a sleep of the machine: the second still waits for the first.
+    clock.ahead(&house, 3700)?;
+    let mut events = house.follow(1)?;
+    let mut over = || -> Outcome<(Value, jiff::Timestamp)> {
+        let event = events.until(|e| e["event"] == "limit_over")?;
+        Ok((event["session"].clone(), text_of(&event, "at")?.parse()?))
+    };
+    let ((first, began), (second, followed)) = (over()?, over()?);
+    assert_ne!(first, second);
+    // A moment lies between what is decided and the time that its record has.
+    let apart = followed.duration_since(began);
+    assert!(apart >= jiff::SignedDuration::from_secs(4), "{apart:?}");
+    for name in ["blue", "red"] {
+        assert_eq!(house.until(name, "idle")?["generation"], 2, "{name}");
+    }
     Ok(())
 }
 
