@@ -1,4 +1,4 @@
-//! The page that says which test holds which criterion of plans and loops.
+//! The page that says which test holds which criterion.
 
 use std::fs;
 
@@ -10,7 +10,7 @@ const TESTS: &str = "tests/e2e";
 /// A line of a table: what must hold, and the tests in each of its cells.
 struct Criterion<'p> {
     what: &'p str,
-    /// With the rehearsal agent, with real agents, in the terminal UI.
+    /// With the rehearsal agent, with real agents, in the terminal UI; elsewhere there is one cell.
     cells: Vec<Vec<&'p str>>,
 }
 
@@ -53,13 +53,13 @@ fn every_criterion_is_held_by_tests_that_are_there() {
             faults.extend(fault(name).map(|why| format!("{what}: `{name}`: {why}")));
         }
         let held: Vec<bool> = cells.iter().map(|cell| !cell.is_empty()).collect();
-        // With both kinds of agents; what is about the terminal UI alone, there.
-        if !matches!(held.as_slice(), [true, true, _] | [false, false, true]) {
+        // Plans and loops: with both kinds of agents, or in the terminal UI alone. Else by any test.
+        if !matches!(held.as_slice(), [true, true, _] | [false, false, true] | [true]) {
             faults.push(format!("{what}: rule criteria: by which tests is it held?"));
         }
     }
     assert!(faults.is_empty(), "\n{}\n", faults.join("\n"));
-    assert_eq!(all.len(), 29, "a criterion is dropped by decision: change this number with it");
+    assert_eq!(all.len(), 69, "a criterion is dropped by decision: change this number with it");
 }
 
 #[test]
