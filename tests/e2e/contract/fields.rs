@@ -55,7 +55,7 @@ const FIELDS: [&str; 44] = [
     "was_asking",
 ];
 /// What a session tells beyond the contract.
-const BEYOND: [&str; 37] = [
+const BEYOND: [&str; 38] = [
     "unmerged",
     "detached",
     "suspend_at",
@@ -86,6 +86,7 @@ const BEYOND: [&str; 37] = [
     "record_damaged",
     "barred",
     "failed_starts",
+    "judging",
     "waits_to_start",
     "remove_worktree",
     "keep_process",
