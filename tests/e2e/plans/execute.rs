@@ -66,9 +66,14 @@ fn a_task_that_is_not_accepted_has_failed_and_its_worktree_is_kept_and_named() -
     // What does not need it is done, and what does is not.
     assert_eq!(record(&house, "air-1")?["state"], "succeeded");
     assert_eq!(runs(&house, "sweep")?, Vec::<serde_json::Value>::new());
-    let (status, error) = house.fails(&["resume", "dust"])?;
-    assert_eq!(status, 4);
-    assert!(error["message"].as_str().is_some_and(|told| told.contains("is failed")), "{error}");
+    // Its agent is told why, and goes on in the same conversation.
+    house.until("dust-1", "suspended")?;
+    let run = house.json(&["resume", "dust"])?;
+    assert_eq!(run["resumed_from_run_id"], "dust-1", "{run}");
+    house.follow(1)?.until(|e| e["event"] == "run_failed" && e["run"] == "dust-2")?;
+    let said = house.talk("dust-1")?;
+    let why = |(voice, text): &(String, String)| voice == "user" && text.contains("not accepted");
+    assert!(said.iter().any(why), "{said:?}");
     Ok(())
 }
 
