@@ -5,7 +5,7 @@ use crate::chord::Chord;
 use crate::input::Input;
 use crate::keymap::KeyMap;
 use crate::message::{Effect, Msg, News, Now, Seen};
-use crate::model::{Access, Mode, Model, Start};
+use crate::model::{Access, Model, Start};
 use crate::theme::{Depth, Ground, Theme};
 use crate::update::update;
 use crate::view;
@@ -19,9 +19,6 @@ use unicode_width::UnicodeWidthStr as _;
 
 /// Five minutes after the sessions were last active.
 const BEGIN: Now = Now { ms: 0, wall_secs: 1_767_225_900 };
-
-/// Between two keys of a hand that is quick.
-const KEY_MS: u64 = 160;
 
 /// A model, and the clock that it is told.
 pub(super) struct Desk {
@@ -65,14 +62,10 @@ impl Desk {
         self.tell(Msg::Time)
     }
 
-    /// Keys as they are written, among questions as fast as a person presses them; what is no key is typed letter
-    /// by letter, at one moment.
+    /// Keys as they are written; what is no key is typed letter by letter.
     pub(super) fn press(&mut self, keys: &str) -> String {
         let mut told = Vec::new();
         for word in keys.split(' ') {
-            if matches!(self.model.mode, Mode::Asks { .. }) {
-                self.now.ms += KEY_MS;
-            }
             told.extend(self.typed(word).iter().filter_map(describe));
         }
         told.join(", ")

@@ -14,9 +14,6 @@ use glis_core::talk::AskKind;
 /// A yes counts so long after its question came under the hand by itself, or after the same key has shown the
 /// end of it: a person reads no faster, and a key that is held repeats every 30 ms.
 const READ_MS: u64 = 700;
-/// And so long after a person has gone to it: keys that come in one read with the move were pressed before
-/// anything of it was on the screen.
-const PAINT_MS: u64 = 150;
 
 /// Opens the questions, at the one of the session in hand if it asks something, else at the oldest.
 pub(super) fn open(model: &mut Model) {
@@ -86,7 +83,7 @@ pub(super) fn keep(model: &mut Model) {
     match former {
         Some(former) => own = InHand { place, ..former.clone() },
         None if known || at.is_none() => own.counts_from = model.now.ms + READ_MS,
-        None => own.counts_from = model.now.ms + PAINT_MS,
+        None => {}
     }
     model.mode = Mode::Asks { at: Some((own.id.clone(), own.ask.request.clone())) };
     model.in_hand = Some(own);
@@ -124,15 +121,11 @@ fn is_read(model: &mut Model) -> bool {
     let Some(own) = &model.in_hand else { return false };
     let unseen = rows.all.saturating_sub(own.seen);
     if unseen == 0 {
-        if model.now.ms >= own.counts_from {
-            return true;
+        if model.now.ms < own.counts_from {
+            said(model, "not answered: read it first, then press again".to_owned());
+            return false;
         }
-        // A key that is held is never let go of for so long.
-        if let Some(own) = &mut model.in_hand {
-            own.counts_from = model.now.ms + READ_MS;
-        }
-        said(model, "not answered: read it first, then press again".to_owned());
-        return false;
+        return true;
     }
     scroll(model, Command::ScrollDown);
     if let Some(own) = &mut model.in_hand {
