@@ -45,6 +45,8 @@ fn two_agents_are_started_watched_answered_paused_left_and_found_again() -> Outc
     told(&tmux, ("a", "answer"), &["a"])?;
     tmux.sees("one", "wants to be allowed")?;
     told(&tmux, ("y", "allow"), &["y"])?;
+    tmux.sees("one", "allowed by you")?;
+    told(&tmux, ("a", "back"), &["a"])?;
     tmux.until("one", |screen| !screen.contains("waiting") && screen.contains("1 busy"))?;
     told(&tmux, ("ctrl+x p", "pause"), &["C-x", "p"])?;
     tmux.sees("one", "⏸ PAUSED")?;

@@ -366,7 +366,7 @@ fn several_sessions_are_paused_at_once() -> Outcome {
     let (three, one, two, is) = (json!("three"), json!("one"), json!("two"), json!("paused"));
     assert_eq!(told, [(&three, &is), (&one, &is), (&two, &is)]);
     drop(pause);
-    let resumed = house.json(&["resume", "--all"])?;
+    let resumed = house.json(&["resume", "--paused", "--yes"])?;
     assert_eq!(resumed.as_array().map(Vec::len), Some(3));
     Ok(())
 }

@@ -11,7 +11,7 @@ fn file(house: &House) -> std::path::PathBuf {
 fn a_plan_is_written_task_by_task_and_keeps_what_was_written_by_hand() -> Outcome {
     let house = House::new()?;
     let (status, error) = house.fails(&["plan", "show"])?;
-    assert!(status == 1 && error["hint"].as_str().is_some_and(|hint| hint.contains("plan add")));
+    assert!(status == 3 && error["hint"].as_str().is_some_and(|hint| hint.contains("plan add")));
     house.ok(&["plan", "add", "dust", "--prompt", "Dust everything."])?;
     let by_hand = format!("# Ours.\n{}", std::fs::read_to_string(file(&house))?);
     std::fs::write(file(&house), &by_hand)?;
