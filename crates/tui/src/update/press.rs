@@ -24,12 +24,17 @@ pub(super) fn takes_alt(model: &Model, chord: Chord) -> bool {
         let keys: Vec<Chord> = before.chain(std::iter::once(chord)).collect();
         model.keys.meaning(place, &keys) != Meaning::Unbound
     };
-    match &model.mode {
-        Mode::Inline { .. } => true,
-        Mode::List => is_bound(Place::List),
-        Mode::Asks { .. } => is_bound(Place::Asks),
-        Mode::Past { words: None } => is_bound(Place::Past),
-        Mode::Past { words: Some(_) }
+    matches!(model.mode, Mode::Inline { .. }) || place_of(&model.mode).is_some_and(is_bound)
+}
+
+/// Where keys are looked up, in a mode whose keys are bound; a box takes them itself.
+fn place_of(mode: &Mode) -> Option<Place> {
+    match mode {
+        Mode::List => Some(Place::List),
+        Mode::Asks { .. } => Some(Place::Asks),
+        Mode::Past { words: None } => Some(Place::Past),
+        Mode::Inline { .. }
+        | Mode::Past { words: Some(_) }
         | Mode::Help { .. }
         | Mode::Confirm { .. }
         | Mode::Send { .. }
@@ -44,34 +49,16 @@ pub(super) fn takes_alt(model: &Model, chord: Chord) -> bool {
         | Mode::Search(_)
         | Mode::Trash { .. }
         | Mode::Judged { .. }
-        | Mode::History => false,
+        | Mode::History => None,
     }
 }
 
 /// Takes a key.
 pub(super) fn press(model: &mut Model, chord: Chord, effects: &mut Vec<Effect>) {
-    let place = match &model.mode {
-        Mode::List => Place::List,
-        Mode::Asks { .. } => Place::Asks,
-        Mode::Past { words: None } => Place::Past,
-        Mode::Inline { .. } => return inline::press(model, chord, effects),
-        Mode::Past { words: Some(_) }
-        | Mode::Help { .. }
-        | Mode::Confirm { .. }
-        | Mode::Send { .. }
-        | Mode::File(_)
-        | Mode::AnswerWords { .. }
-        | Mode::New(_)
-        | Mode::Plan(_)
-        | Mode::Filter
-        | Mode::Palette { .. }
-        | Mode::Words(_)
-        | Mode::Pick { .. }
-        | Mode::Search(_)
-        | Mode::Trash { .. }
-        | Mode::Judged { .. }
-        | Mode::History => return boxes::press(model, chord, effects),
-    };
+    if matches!(model.mode, Mode::Inline { .. }) {
+        return inline::press(model, chord, effects);
+    }
+    let Some(place) = place_of(&model.mode) else { return boxes::press(model, chord, effects) };
     if is_deaf_to(model, chord) {
         model.deaf_until = model.now.ms + DEAF_MS;
         return;
