@@ -88,4 +88,10 @@ mod tests {
         assert!(!is_terminal(pts(4), 0x8803));
         assert!(!is_terminal(0, 0x8800));
     }
+
+    #[test]
+    fn what_has_no_terminal_or_is_gone_reads_none() {
+        assert!(!reads_terminal(i32::MAX));
+        assert!(!reads_terminal(1));
+    }
 }
