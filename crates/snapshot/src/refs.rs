@@ -105,19 +105,21 @@ pub(crate) fn publish(common: &Path, name: &str, commit: &Oid) -> Result<(), Sna
         run_in(common, &["update-ref", name, &commit.to_string(), &zero])?;
         return sync_dir(&common.join("reftable"));
     }
+    use io::ErrorKind::{AlreadyExists, NotFound};
     let path = common.join(name);
     let mut left = ATTEMPTS;
     loop {
         left -= 1;
         match place(common, &path, commit) {
             Err(SnapshotFault::File { source, .. })
-                if left > 0 && source.kind() == io::ErrorKind::NotFound => {}
+                if left > 0 && matches!(source.kind(), NotFound | AlreadyExists) => {}
             placed => return placed,
         }
     }
 }
 
 /// Far more than it takes. A `git pack-refs` beside us removes a folder of refs that is empty, also one that was just made.
+/// `create_dir_all` says that the folder exists when it goes between its making and its look.
 const ATTEMPTS: u32 = 1000;
 
 fn place(common: &Path, path: &Path, commit: &Oid) -> Result<(), SnapshotFault> {
