@@ -1,14 +1,14 @@
 //! Any program: no session id of its own, no words about itself, only a screen.
 
 use crate::agent::Agent;
-use crate::dialect::{Dialect, Interrupt, NO_SUCH_CHOICE, Shown, Source};
+use crate::dialect::{Dialect, Interrupt, Shown, Source};
 use crate::heard::Heard;
 use crate::launch::{Approach, LaunchPlan, Places};
 use crate::storage::FileLocation;
 use glis_core::plain::without_escapes;
 use glis_core::session::Session;
 use glis_core::spec::{Mode, RefOrigin, SignSource, Takes, Traits};
-use glis_core::talk::{ALLOW, ALLOW_FOR_SESSION, Ask, DENY};
+use glis_core::talk::{ALLOW, Ask, DENY};
 
 const SIGINT: i32 = 2;
 
@@ -70,8 +70,6 @@ impl Dialect for Plain {
 
     fn answer(&self, _ask: &Ask, answer: &str) -> Result<Vec<u8>, String> {
         Ok(self.say(match answer {
-            // It is not known what an unknown program takes for that.
-            ALLOW_FOR_SESSION => return Err(NO_SUCH_CHOICE.to_owned()),
             ALLOW => "y",
             DENY => "n",
             other => other,

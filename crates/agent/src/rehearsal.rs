@@ -13,7 +13,7 @@ use glis_core::AskId;
 use glis_core::input::Sign;
 use glis_core::session::Session;
 use glis_core::spec::{Mode, RefOrigin, SignSource, Takes, Traits};
-use glis_core::talk::{ALLOW, ALLOW_FOR_SESSION, Ask, AskKind, DENY};
+use glis_core::talk::{ALLOW, Ask, AskKind, DENY};
 use glis_core::verdict::Want;
 use glis_wire::view::Voice;
 use serde::Deserialize;
@@ -345,7 +345,6 @@ impl Dialect for Rehearsing {
                 line(&json!({"type": "answer", "id": ask.id.0, "answer": answer}))
             }
             (Mode::Terminal, AskKind::Approval, ALLOW) => b"y".to_vec(),
-            (Mode::Terminal, AskKind::Approval, ALLOW_FOR_SESSION) => b"a".to_vec(),
             (Mode::Terminal, AskKind::Approval, _) => b"n".to_vec(),
             (Mode::Terminal, AskKind::Question | AskKind::Doubt, text) => typed(text),
         })

@@ -28,6 +28,12 @@ impl Session {
         !self.asked().is_empty() || self.doubts().any(|m| m.delivery == Delivery::Doubtful)
     }
 
+    /// Whether a person has allowed the very same for the session. What is being paused, stopped or started
+    /// takes no answer.
+    pub(crate) fn allows_again(&self, ask: &Ask) -> bool {
+        self.phase == Phase::Live && self.allowed.iter().any(|known| known.is_alike(ask))
+    }
+
     /// Whether something waits for a person that no rule is about to answer.
     pub fn waits_for_person(&self) -> bool {
         let asked = self.asked().iter().any(|ask| ask.answerer.is_person());

@@ -29,6 +29,7 @@ use crate::session::{
     StartStep, WallMs,
 };
 use crate::spec::{Mode, RefOrigin, SignSource, Spec, Takes, Traits};
+use crate::talk::ALLOW_FOR_SESSION;
 use pause::Progress;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -105,6 +106,7 @@ impl Session {
             queue: Queue::default(),
             cut_off: false,
             was_asking: Vec::new(),
+            allowed: Vec::new(),
             seen: Seen::default(),
             seen_before: BTreeMap::new(),
             limit_until: None,
@@ -216,7 +218,12 @@ impl Session {
             Event::TurnEnded { cut, .. } => self.end_turn(*cut),
             Event::Asked { ask, .. } => self.add_ask(at, ask),
             Event::AskGone { ask, .. } => self.drop_ask(ask),
-            Event::AnswerBegan { ask, .. } => self.set_answering(ask, true),
+            Event::AnswerBegan { ask, answer, .. } => {
+                self.set_answering(ask, true);
+                if answer == ALLOW_FOR_SESSION {
+                    self.allow_again(ask);
+                }
+            }
             Event::AnswerFailed { ask, .. } => self.set_answering(ask, false),
             Event::AskJudged { ask, text, verdict } => self.take_verdict(ask, text, verdict),
             Event::AutoYesSet { on } => self.set_auto_yes(*on),

@@ -65,6 +65,8 @@ pub struct Session {
     pub cut_off: bool,
     /// What it asked when it was last paused, until the agent has words again.
     pub was_asking: Vec<Ask>,
+    /// What a person has allowed for the session, which is not asked about again.
+    pub allowed: Vec<Ask>,
     /// How far its stream and its transcript are accounted for.
     pub seen: Seen,
     /// How far the transcripts of conversations that it was in before are accounted for, by their ids.

@@ -169,6 +169,29 @@ impl Ask {
             && *takes_reason == other.takes_reason
     }
 
+    /// Whether this asks for the very same, in another request. Where a command would run is part of it, and
+    /// of a line on a screen nobody knows what it stands for.
+    pub(crate) fn is_alike(&self, other: &Self) -> bool {
+        self.can_be_repeated()
+            && (self.kind, &self.text, &self.input) == (other.kind, &other.text, &other.input)
+            && (&self.wants, &self.choices) == (&other.wants, &other.choices)
+    }
+
+    fn can_be_repeated(&self) -> bool {
+        let nowhere = matches!(self.wants, Some(Want::Command { folder: None, .. }));
+        self.kind == AskKind::Approval && !self.is_from_screen() && !nowhere
+    }
+
+    /// The same, without an answer for the session where nothing can be told to be the same again.
+    #[must_use]
+    pub(crate) fn offered(mut self) -> Self {
+        if self.kind == AskKind::Approval && !self.can_be_repeated() {
+            let choices = self.choices.get_or_insert_with(|| vec![ALLOW.into(), DENY.into()]);
+            choices.retain(|choice| choice != ALLOW_FOR_SESSION);
+        }
+        self
+    }
+
     /// Whether this can be answered so.
     pub fn takes(&self, answer: &str) -> bool {
         self.choices.as_ref().is_none_or(|choices| choices.iter().any(|one| one == answer))
@@ -205,7 +228,7 @@ pub(crate) fn is_from_screen(id: &AskId) -> bool {
 
 /// The answer to an approval that lets an agent do what it asks for.
 pub const ALLOW: &str = "allow";
-/// The same, and for everything alike until the session ends.
+/// The same, and for the very same request in this session.
 pub const ALLOW_FOR_SESSION: &str = "allow_for_session";
 /// The answer that forbids it, and that leaves a question without one.
 pub const DENY: &str = "deny";

@@ -30,10 +30,12 @@ pub enum Answerer {
     Person,
     /// The rules, until they leave it to a person.
     Rules,
+    /// A person who has allowed the very same for the session.
+    Before,
 }
 
 impl Answerer {
-    /// Whether it is a person.
+    /// Whether it is a person who has yet to look at it.
     pub fn is_person(&self) -> bool {
         *self == Self::Person
     }

@@ -107,7 +107,7 @@ variants! {
     found: Found { Untouched Changed Restored }
     verdict: Verdict { Accept Reject Manual }
     want: Want { Command Edit }
-    answerer: Answerer { Person Rules }
+    answerer: Answerer { Person Rules Before }
 }
 
 /// Everything that a stored event is made of and that comes in more than one form.

@@ -87,9 +87,8 @@ pub(crate) enum AskKind {
     Question,
 }
 
-/// The answers to an approval: yes, yes to the same for as long as the conversation lasts, and no.
+/// The answers to an approval.
 pub(crate) const ALLOW: &str = "allow";
-pub(crate) const ALLOW_FOR_SESSION: &str = "allow_for_session";
 pub(crate) const DENY: &str = "deny";
 
 /// How a turn ended.

@@ -6,7 +6,7 @@ use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use crate::clock;
-use crate::record::{self, ALLOW_FOR_SESSION, AskKind, Body, Record};
+use crate::record::{self, Body, Record};
 
 /// One conversation's file; absent until the first user message, as with real agents.
 pub(crate) struct Transcript {
@@ -86,27 +86,6 @@ impl Transcript {
     pub(crate) fn user_texts(&self) -> io::Result<Vec<String>> {
         let texts = self.records()?.into_iter().filter_map(|record| user_text(record.body));
         Ok(texts.collect())
-    }
-
-    /// Whether the user has allowed this for the whole conversation. It is written there, so a resume
-    /// knows it too.
-    pub(crate) fn is_allowed(&self, wanted: &str) -> io::Result<bool> {
-        let records = self.records()?;
-        let mut asked = Vec::new();
-        for record in &records {
-            if let Body::Ask { id, kind: AskKind::Approval, text, .. } = &record.body
-                && text == wanted
-            {
-                asked.push(id);
-            }
-            if let Body::AskGone { id, answer: Some(answer) } = &record.body
-                && answer == ALLOW_FOR_SESSION
-                && asked.contains(&id)
-            {
-                return Ok(true);
-            }
-        }
-        Ok(false)
     }
 
     /// Says what followed the last user message, that message included.

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use crate::agent::Agent;
 use crate::flow::{Flow, GO_ON, unless_interrupted, work};
-use crate::record::{ALLOW, ALLOW_FOR_SESSION, AskKind, Body, Manner, Outcome};
+use crate::record::{ALLOW, AskKind, Body, Manner, Outcome};
 use crate::script::{self, Rate, Reset, Step};
 use crate::{clock, mischief, sys, tool};
 
@@ -85,12 +85,9 @@ fn stream(agent: &mut Agent, words: u32, rate: Rate) -> Flow {
 }
 
 fn approve(agent: &mut Agent, text: &str) -> Flow {
-    if agent.transcript().is_allowed(text)? {
-        return GO_ON;
-    }
     let answer = agent.ask(AskKind::Approval, text)?;
     Ok(match answer.as_deref() {
-        Some(ALLOW | ALLOW_FOR_SESSION) => ControlFlow::Continue(()),
+        Some(ALLOW) => ControlFlow::Continue(()),
         Some(_) => ControlFlow::Break(Outcome::Refused),
         None => ControlFlow::Break(Outcome::Interrupted),
     })

@@ -14,8 +14,6 @@ const FIRST_CHOICE: &str = "1. Yes";
 const PLAN_HEAD: &str = "Would you like to proceed?";
 const PLAN_CHOICE: &str = "2. Yes, manually approve edits";
 const NO_PLAN_HEAD: &str = "Exit plan mode?";
-/// What leave for the session is offered for.
-const EDITS: [&str; 4] = ["Write", "Edit", "MultiEdit", "NotebookEdit"];
 /// A dialog is no higher than this: a question may have nine choices of two lines.
 const DIALOG_LINES: usize = 24;
 /// A dialog begins below a line from edge to edge. What an agent has it show is indented.
@@ -31,8 +29,6 @@ const BEGUN_MAX: usize = 64;
 pub(super) enum Offer {
     /// To do it or not.
     Once,
-    /// To change files from now on.
-    ForSession,
     /// To carry out a plan.
     Plan,
     /// To leave the mode in which it plans, without one.
@@ -51,7 +47,6 @@ impl Offer {
                 "" => Self::NoPlan,
                 _ => Self::Plan,
             },
-            AskKind::Approval | AskKind::Doubt if EDITS.contains(&tool) => Self::ForSession,
             AskKind::Approval | AskKind::Doubt => Self::Once,
         }
     }
@@ -59,8 +54,8 @@ impl Offer {
     /// What is understood as an answer. To leave the dialog is always possible.
     fn choices(&self) -> Vec<String> {
         let mut choices = match self {
-            Self::Once | Self::Plan | Self::NoPlan => vec![ALLOW.to_owned()],
-            Self::ForSession => vec![ALLOW.to_owned(), ALLOW_FOR_SESSION.to_owned()],
+            Self::Once => vec![ALLOW.to_owned(), ALLOW_FOR_SESSION.to_owned()],
+            Self::Plan | Self::NoPlan => vec![ALLOW.to_owned()],
             Self::Choice(labels) => labels.clone(),
             Self::Form => Vec::new(),
         };
@@ -74,7 +69,7 @@ impl Offer {
             Self::Choice(labels) => {
                 (ASKING_FOOT, format!("1. {}", labels.first().map_or("", String::as_str)))
             }
-            Self::Once | Self::ForSession => (ASKING_FOOT, FIRST_CHOICE.to_owned()),
+            Self::Once => (ASKING_FOOT, FIRST_CHOICE.to_owned()),
             Self::Form => (ASKING_FOOT, "1. ".to_owned()),
             Self::Plan => (PLAN_HEAD, PLAN_CHOICE.to_owned()),
             Self::NoPlan => (NO_PLAN_HEAD, FIRST_CHOICE.to_owned()),

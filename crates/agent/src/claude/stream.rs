@@ -10,7 +10,7 @@ use crate::lines::Lines;
 use crate::wants::{digest, may_move, said_with};
 use glis_core::AskId;
 use glis_core::input::Sign;
-use glis_core::talk::{ALLOW, ALLOW_FOR_SESSION, Ask, AskKind, DENY};
+use glis_core::talk::{ALLOW, Ask, AskKind, DENY};
 use glis_wire::view::Voice;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -46,11 +46,9 @@ pub(super) struct Stream {
 }
 
 struct Asked {
-    tool: String,
     /// The use of the tool that waits for it.
     tool_use: String,
     input: Value,
-    suggestions: Value,
     digest: String,
 }
 
@@ -125,13 +123,12 @@ impl Stream {
         let tool = text(request, "/tool_name").to_owned();
         let input = request.get("input").cloned().unwrap_or_default();
         let (kind, asks) = asks_for(&tool, &input);
-        let suggestions = request.get("permission_suggestions").cloned().unwrap_or_default();
         let tool_use = text(request, "/tool_use_id").to_owned();
         let folder = self.folder.clone().filter(|_| !self.has_strayed(&tool_use));
         let (wants, digest) = (wants(&tool, &input, folder), digest(request));
         let ask = Ask::new(AskId(id.clone()), kind, asks).wanting(wants).summed(digest.clone());
         let ask = said_with(ask.with_reasons(), &input);
-        self.asks.insert(id, Asked { tool, tool_use, input, suggestions, digest });
+        self.asks.insert(id, Asked { tool_use, input, digest });
         line.sign(Sign::Asked(ask));
     }
 
@@ -335,11 +332,6 @@ impl Dialect for Stream {
             (AskKind::Approval | AskKind::Doubt, ALLOW) => {
                 json!({"behavior": "allow", "updatedInput": asked.input})
             }
-            (AskKind::Approval | AskKind::Doubt, ALLOW_FOR_SESSION) => json!({
-                "behavior": "allow",
-                "updatedInput": asked.input,
-                "updatedPermissions": for_session(&asked.tool, &asked.suggestions),
-            }),
             (AskKind::Approval | AskKind::Doubt, words) => {
                 json!({"behavior": "deny", "message": words})
             }
@@ -381,27 +373,4 @@ fn answered(input: &Value, words: &str) -> Result<Value, String> {
         fields.insert("answers".to_owned(), Value::Object(each));
     }
     Ok(json!({"behavior": "allow", "updatedInput": input}))
-}
-
-/// What lasts as long as the session. Other suggestions would be written into files of the user's;
-/// without one for the session, the tool itself is allowed.
-fn for_session(tool: &str, suggestions: &Value) -> Vec<Value> {
-    let listed = suggestions.as_array().into_iter().flatten();
-    let rules: Vec<Value> = listed
-        .filter(|suggestion| text(suggestion, "/type") == "addRules")
-        .map(|suggestion| {
-            let mut rule = suggestion.clone();
-            rule["destination"] = json!("session");
-            rule
-        })
-        .collect();
-    if !rules.is_empty() {
-        return rules;
-    }
-    vec![json!({
-        "type": "addRules",
-        "rules": [{"toolName": tool}],
-        "behavior": "allow",
-        "destination": "session",
-    })]
 }

@@ -13,7 +13,7 @@ use crate::wants::{digest, said_with};
 use glis_core::AskId;
 use glis_core::input::Sign;
 use glis_core::plain::shell_word;
-use glis_core::talk::{ALLOW, ALLOW_FOR_SESSION, Ask, DENY};
+use glis_core::talk::{ALLOW, Ask, DENY};
 use glis_core::verdict::Want;
 use glis_wire::view::Voice;
 use serde_json::{Value, json};
@@ -34,8 +34,6 @@ const PROMPT: &str = "❯";
 const EDGE: &str = "────";
 /// What an empty prompt proposes.
 const PROPOSAL: &str = "Try \"";
-/// Allows it, and every change of a file until the process ends.
-const SHIFT_TAB: &[u8] = b"\x1b[Z";
 /// Questions of the program itself. Their usual answers are mostly no.
 const DIALOGS: [&str; 8] = [
     "Quick safety check",
@@ -317,10 +315,9 @@ impl Dialect for Terminal {
     fn answer(&self, ask: &Ask, answer: &str) -> Result<Vec<u8>, String> {
         match (self.dialogs.offer(&ask.id).ok_or(GONE)?, answer) {
             (_, DENY) => Ok(vec![ESCAPE]),
-            (Offer::Once | Offer::ForSession | Offer::NoPlan, ALLOW) => Ok(b"1".to_vec()),
+            (Offer::Once | Offer::NoPlan, ALLOW) => Ok(b"1".to_vec()),
             // The first choice would allow everything that follows as well.
             (Offer::Plan, ALLOW) => Ok(b"2".to_vec()),
-            (Offer::ForSession, ALLOW_FOR_SESSION) => Ok(SHIFT_TAB.to_vec()),
             (Offer::Choice(labels), words) => {
                 let chosen = labels.iter().position(|label| label == words);
                 Ok((chosen.ok_or(NO_SUCH_CHOICE)? + 1).to_string().into_bytes())

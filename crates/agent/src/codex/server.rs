@@ -9,7 +9,7 @@ use crate::lines::Lines;
 use crate::wants::{digest, said_with, unwrapped};
 use glis_core::AskId;
 use glis_core::input::Sign;
-use glis_core::talk::{ALLOW, ALLOW_FOR_SESSION, Ask, AskKind, DENY};
+use glis_core::talk::{ALLOW, Ask, AskKind, DENY};
 use glis_core::verdict::Want;
 use glis_wire::view::Voice;
 use serde_json::{Map, Value, json};
@@ -109,7 +109,7 @@ impl Server {
         let ask = Ask::new(AskId(id.clone()), kind, asks).summed(digest.clone());
         let changes = self.changes.get(item).map(|changes| json!({"changes": changes}));
         let ask = ask.wanting(wants(method, params));
-        let ask = said_with(ask, changes.as_ref().unwrap_or(params));
+        let ask = said_with(ask, &changes.unwrap_or_else(|| without_names(params)));
         let (request, method, params) = (request.clone(), method.to_owned(), params.clone());
         self.asks.insert(id, Asked { request, method, params, digest });
         line.sign(Sign::Asked(ask));
@@ -323,19 +323,17 @@ impl Dialect for Server {
         }
         let result = match (method.as_str(), answer) {
             ("item/tool/requestUserInput", words) => answered(params, words)?,
-            ("item/permissions/requestApproval", ALLOW | ALLOW_FOR_SESSION) => {
-                let scope = if answer == ALLOW { "turn" } else { "session" };
-                json!({"permissions": params["permissions"], "scope": scope})
+            ("item/permissions/requestApproval", ALLOW) => {
+                json!({"permissions": params["permissions"], "scope": "turn"})
             }
             ("item/permissions/requestApproval", _) => json!({"permissions": {}, "scope": "turn"}),
-            ("mcpServer/elicitation/request", ALLOW | ALLOW_FOR_SESSION) => {
+            ("mcpServer/elicitation/request", ALLOW) => {
                 json!({"action": "accept", "content": {}, "_meta": null})
             }
             ("mcpServer/elicitation/request", _) => {
                 json!({"action": "decline", "content": null, "_meta": null})
             }
             (_, ALLOW) => json!({"decision": "accept"}),
-            (_, ALLOW_FOR_SESSION) => json!({"decision": "acceptForSession"}),
             (_, _) => json!({"decision": "decline"}),
         };
         Ok(json_line(&json!({"id": request, "result": result})))
@@ -348,6 +346,13 @@ impl Dialect for Server {
     fn source(&self) -> Source {
         Source::Stream
     }
+}
+
+/// What is asked, without the names and times that each request has of its own.
+fn without_names(params: &Value) -> Value {
+    let fields = params.as_object().into_iter().flatten();
+    let told = fields.filter(|(key, _)| !key.ends_with("Id") && !key.ends_with("Ms"));
+    told.map(|(key, value)| (key.clone(), value.clone())).collect()
 }
 
 /// An answer for each question, under the id that it has.

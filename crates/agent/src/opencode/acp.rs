@@ -23,8 +23,7 @@ const LOADED: &str = "glis-conversation:";
 const MESSAGE: &str = "glis-message";
 
 /// The answers, and what the choices are called that they stand for.
-const WAYS: [(&str, &str); 3] =
-    [(ALLOW, "allow_once"), (ALLOW_FOR_SESSION, "allow_always"), (DENY, "reject_once")];
+const WAYS: [(&str, &str); 2] = [(ALLOW, "allow_once"), (DENY, "reject_once")];
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -225,11 +224,16 @@ impl Acp {
         let options = params["options"].clone();
         self.asks.insert(id.clone(), Asked { call: about, request: request.clone(), options });
         let kind = AskKind::Approval;
-        let choices = WAYS.iter().filter(|(_, kind)| option(&params["options"], kind).is_some());
-        let ask = Ask::new(AskId(id), kind, asks).among(choices.map(|(word, _)| *word));
         // What it shows of it, a diff of each file among that, else what it gives the tool.
         let shown =
             call.get("content").filter(|shown| shown.as_array().is_some_and(|s| !s.is_empty()));
+        let offered = WAYS.iter().filter(|(_, kind)| option(&params["options"], kind).is_some());
+        let mut choices: Vec<&str> = offered.map(|(word, _)| *word).collect();
+        // What is shown may be less than what the tool is given, and the same of two that differ.
+        if shown.is_none() && choices.contains(&ALLOW) {
+            choices.insert(1, ALLOW_FOR_SESSION);
+        }
+        let ask = Ask::new(AskId(id), kind, asks).among(choices);
         let said =
             shown.map_or_else(|| call["rawInput"].clone(), |shown| json!({"content": shown}));
         let ask = said_with(ask, &said);

@@ -417,7 +417,7 @@ pub(crate) struct Answer {
     /// Which request, if several are open
     #[arg(long)]
     pub(crate) request: Option<String>,
-    /// With `allow`: also everything of the same kind, until the session's process ends
+    /// With `allow`: the very same request is not asked about again in this session
     #[arg(long)]
     pub(crate) for_session: bool,
     /// With `deny`: why. An agent that takes no reason with a no gets it as the next message

@@ -45,10 +45,17 @@ pub(super) fn answer(
         message::check_room(draft, &text)?;
         draft.new_message(text);
     }
-    let (id, generation) = (ask.id.clone(), draft.session.generation);
-    draft.event(Event::AnswerBegan { ask: id, answer: answer.clone(), reason: reason.clone() });
-    draft.effect(Effect::GiveAnswer { generation, ask, answer, reason });
+    give(draft, ask, answer, reason);
     Ok(())
+}
+
+/// Hands an answer over. That it counts for the session as well is for us alone: what agents take for the
+/// same kind of thing is more than was on the screen.
+pub(super) fn give(draft: &mut Draft<'_>, ask: Ask, answer: String, reason: Option<String>) {
+    let given = if answer == ALLOW_FOR_SESSION { ALLOW.to_owned() } else { answer.clone() };
+    draft.event(Event::AnswerBegan { ask: ask.id.clone(), answer, reason: reason.clone() });
+    let generation = draft.session.generation;
+    draft.effect(Effect::GiveAnswer { generation, ask, answer: given, reason });
 }
 
 /// Only a no to an agent has a reason: a program would take it for the next line of its input.

@@ -34,7 +34,7 @@ pub(crate) fn judge(draft: &mut Draft<'_>, which: impl Fn(&Ask) -> bool) {
         return;
     }
     // One timer for all: a later question does not give an earlier one more time.
-    let others = draft.session.asked().iter().filter(|ask| !ask.answerer.is_person()).count();
+    let others = draft.session.asked().iter().filter(|ask| ask.answerer == Answerer::Rules).count();
     if others == open.len() {
         draft.timer(TimerKey::Verdict, When::After(Span::Verdict));
     }
@@ -61,10 +61,7 @@ pub(super) fn judged(draft: &mut Draft<'_>, judged: &Ask, verdict: Verdict) {
     };
     draft.event(Event::AskJudged { ask: ask.id.clone(), text: ask.text.clone(), verdict });
     if let Some(answer) = answer.map(str::to_owned) {
-        let generation = draft.session.generation;
-        let (id, reason) = (ask.id.clone(), None);
-        draft.event(Event::AnswerBegan { ask: id, answer: answer.clone(), reason: None });
-        draft.effect(Effect::GiveAnswer { generation, ask, answer, reason });
+        super::ask::give(draft, ask, answer, None);
     }
 }
 

@@ -1,6 +1,6 @@
 //! What an agent was seen to do, each thing once.
 
-use super::{message, start};
+use super::{ask, message, start};
 use crate::draft::Draft;
 use crate::effect::{Effect, Urgency};
 use crate::event::{Event, Spot};
@@ -8,7 +8,7 @@ use crate::ids::AskId;
 use crate::input::Sign;
 use crate::safe::ScreenState;
 use crate::session::Phase;
-use crate::talk::{Ask, AskKind};
+use crate::talk::{ALLOW_FOR_SESSION, Ask, AskKind};
 use crate::verdict::Answerer;
 
 pub(super) fn take(draft: &mut Draft<'_>, spot: Spot, sign: Sign) {
@@ -84,6 +84,7 @@ fn limit_reached(draft: &mut Draft<'_>, spot: Spot, reset_at: String) {
 /// A question under a known name is the known one, unless it says something else by now: then whatever
 /// was said or is being said to the former one does not count for it.
 fn asked(draft: &mut Draft<'_>, ask: Ask, spot: Spot) {
+    let ask = ask.offered();
     let known = draft.session.asked().iter().find(|known| known.id == ask.id);
     if known.is_some_and(|known| known.is_same(&ask)) {
         return;
@@ -97,8 +98,18 @@ fn asked(draft: &mut Draft<'_>, ask: Ask, spot: Spot) {
 /// Puts a question on record, with who is to answer it.
 fn raise(draft: &mut Draft<'_>, ask: Ask, spot: Spot) {
     let by_rule = draft.session.spec.auto_yes && ask.is_for_rules();
-    let answerer = if by_rule { Answerer::Rules } else { Answerer::Person };
-    draft.event(Event::Asked { ask: Ask { answerer, ..ask }, spot });
+    let answerer = if draft.session.allows_again(&ask) {
+        Answerer::Before
+    } else if by_rule {
+        Answerer::Rules
+    } else {
+        Answerer::Person
+    };
+    let ask = Ask { answerer, ..ask };
+    draft.event(Event::Asked { ask: ask.clone(), spot });
+    if answerer == Answerer::Before {
+        ask::give(draft, ask, ALLOW_FOR_SESSION.to_owned(), None);
+    }
 }
 
 /// How a turn came to its end.

@@ -9,6 +9,9 @@ use crate::talk::{Ask, Tool};
 use crate::timer::WallMs;
 use crate::verdict::{Answerer, Verdict};
 
+/// More than a person allows in a day. Each may be as large as an edit.
+const ALLOWED_MAX: usize = 32;
+
 impl Session {
     pub(super) fn become_ready(&mut self) {
         let Some(run) = &mut self.run else { return };
@@ -87,6 +90,17 @@ impl Session {
             if !answering {
                 ask.answerer = Answerer::Person;
             }
+        }
+    }
+
+    /// From now on the very same is allowed without a question.
+    pub(super) fn allow_again(&mut self, id: &AskId) {
+        let Some(asked) = self.asked().iter().find(|ask| ask.id == *id).cloned() else { return };
+        self.allowed.retain(|known| !known.is_alike(&asked));
+        self.allowed.push(asked);
+        // The oldest is asked about again.
+        if self.allowed.len() > ALLOWED_MAX {
+            self.allowed.remove(0);
         }
     }
 

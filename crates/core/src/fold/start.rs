@@ -91,6 +91,7 @@ impl Session {
         self.ran = false;
         self.cut_off = false;
         self.was_asking.clear();
+        self.allowed.clear();
     }
 
     pub(super) fn learn_ref(&mut self, agent_ref: &str) {

@@ -92,6 +92,32 @@ fn of_several_questions_one_must_be_named() {
 }
 
 #[test]
+fn what_is_allowed_for_the_session_is_the_very_same_and_nothing_else() {
+    let mut stage = told(
+        Kind::Agent,
+        &[
+            IDLE,
+            BUSY,
+            "asks one anew
+            answer allow_for_session => answer began | do give answer allow
+            unasks one
+            asks two anew => asked, answer began | do give answer allow
+            ungiven two => answer failed
+            answer deny => answer began | do give answer deny
+            unasks two
+            asks three => asked
+            unasks three
+            asks nowhere => asked
+            answer allow_for_session => refused: not a choice
+            unasks nowhere",
+        ],
+    )
+    .unwrap();
+    stage.play("asks three anew").unwrap();
+    assert!(!stage.session().unwrap().waits_for_person());
+}
+
+#[test]
 fn what_cannot_be_an_answer_is_refused_at_once() {
     told(
         Kind::Agent,

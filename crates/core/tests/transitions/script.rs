@@ -16,7 +16,7 @@ use glis_core::session::{Process, StopCause};
 use glis_core::spec::{IdleLimit, Mode, RefOrigin, SignSource, Spec, Takes, Traits};
 use glis_core::talk::{Ask, AskKind};
 use glis_core::tree::{Clearing, Found, Occasion, PathList, SnapshotRef};
-use glis_core::verdict::{Author, Unruled, Verdict};
+use glis_core::verdict::{Author, Unruled, Verdict, Want};
 use glis_core::{
     AskId, Face, House, Input, MessageId, OpId, Origin, Phase, Recorded, Session, SessionId,
     TimerKey,
@@ -620,6 +620,9 @@ fn sign(line: &str) -> Option<Sign> {
         ("asks", _) if own.starts_with("dialog") => {
             Sign::Asked(ask(AskKind::Question).among::<&str>([]))
         }
+        ("asks", "nowhere") => Sign::Asked(
+            ask(AskKind::Approval).wanting(Some(Want::Command { line: own, folder: None })),
+        ),
         ("asks", "yes-only") => Sign::Asked(ask(AskKind::Approval).among(["allow"])),
         ("asks", "reasonable") => Sign::Asked(ask(AskKind::Approval).with_reasons()),
         ("asks", _) => Sign::Asked(ask(AskKind::Approval)),

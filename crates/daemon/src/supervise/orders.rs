@@ -205,7 +205,7 @@ impl Link {
         }
         match ask.answerer {
             Answerer::Person => true,
-            Answerer::Rules => {
+            Answerer::Rules | Answerer::Before => {
                 let dir = self.listener.supervisor.dir(&self.listener.id);
                 reads_terminal(&dir, &self.process).await
             }

@@ -172,7 +172,8 @@ impl Link {
                 open.seen = true;
                 let Some(answer) = &mut open.answer else { return Ok(()) };
                 let by_rule = open.ask.answerer == Answerer::Rules;
-                if by_rule && !self.listener.dialect.shows_exactly(&open.ask, lines) {
+                let seen_by_nobody = !open.ask.answerer.is_person();
+                if seen_by_nobody && !self.listener.dialect.shows_exactly(&open.ask, lines) {
                     return self.give_up_if_late(&id, lines).await;
                 }
                 let may = occasion == Occasion::Rested && answer.presses < PRESSES_MAX;

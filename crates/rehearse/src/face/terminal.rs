@@ -4,9 +4,7 @@ use std::time::Instant;
 
 use super::keys::{Key, Keys};
 use super::{Face, Goodbye, Input, Message, Mode};
-use crate::record::{
-    ALLOW, ALLOW_FOR_SESSION, AskKind, Body, DENY, Manner, Notice, Outcome, Record,
-};
+use crate::record::{ALLOW, AskKind, Body, DENY, Manner, Notice, Outcome, Record};
 
 #[cfg(test)]
 mod tests;
@@ -121,12 +119,11 @@ impl Terminal {
             (Mode::Working | Mode::Approval(_) | Mode::Question, Key::Escape) => {
                 Some(Input::Interrupt)
             }
-            (Mode::Approval(_), Key::Char(c @ ('y' | 'n' | 'a' | 'Y' | 'N' | 'A'))) => {
+            (Mode::Approval(_), Key::Char(c @ ('y' | 'n' | 'Y' | 'N'))) => {
                 out.extend(format!("{c}\r\n").as_bytes());
                 self.mode = Mode::Working;
                 let answer = match c {
                     'y' | 'Y' => ALLOW,
-                    'a' | 'A' => ALLOW_FOR_SESSION,
                     _ => DENY,
                 };
                 Some(Input::Answer { id: None, answer: answer.to_owned() })

@@ -169,7 +169,7 @@ pub(super) const ROWS: &[Row] = &[
         .takes(&[
             must("answer", Kind::Text, "`allow`, `deny`, or the text for a question"),
             must("request", Kind::Text, "which request it is for"),
-            may("for_session", Kind::Flag, "With `allow`: everything of the same kind"),
+            may("for_session", Kind::Flag, "With `allow`: the very same request, without a question from now on"),
             may("reason", Kind::Text, "With `deny`: why"),
         ])
         .asks(answer),
