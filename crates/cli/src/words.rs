@@ -400,6 +400,12 @@ pub(crate) fn queued(
     }
 }
 
+/// How a session comes back that comes back alone. While everything is paused nothing does.
+fn back(s: &SessionView) -> String {
+    let first = if s.resumable && !s.can_resume { "`glis resume --all`, then " } else { "" };
+    format!("{first}`glis resume {}`", s.name)
+}
+
 fn stored(s: &SessionView, before: usize, status: Status, idle_secs: Option<u64>) -> String {
     let place = match before {
         0 => String::new(),
@@ -410,13 +416,10 @@ fn stored(s: &SessionView, before: usize, status: Status, idle_secs: Option<u64>
         return format!("queued{place}: {waits}");
     }
     match status {
-        Status::Paused => {
-            format!("queued{place}. Session is paused. `glis resume {}` to continue.", s.name)
+        Status::Paused => format!("queued{place}. Session is paused. {} to continue.", back(s)),
+        Status::Interrupted => {
+            format!("queued{place}. The session was interrupted. {} to continue.", back(s))
         }
-        Status::Interrupted => format!(
-            "queued{place}. The session was interrupted. `glis resume {}` to continue.",
-            s.name
-        ),
         // Whatever it was to be woken by is stored all the same.
         Status::Created | Status::Suspended | Status::Failed if unstarted(s).is_some() => {
             let why = plain(unstarted(s).unwrap_or_default());

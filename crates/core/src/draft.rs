@@ -218,11 +218,15 @@ impl<'h> Draft<'h> {
         self.decision.events.push((Subject::House, event));
     }
 
-    /// Its pause is the user's from now on, and the gate does not end it.
+    /// Its pause is the user's from now on, and the gate does not end it. That is a change, also of one that was
+    /// stopped already.
     pub(crate) fn release_from_gate(&mut self) {
         if self.gate.holds(&self.session.id) {
             let session = self.session.id.clone();
             self.house_event(GateEvent::Released { session });
+            if self.decision.reply == Reply::Already {
+                self.reply(Reply::Done);
+            }
         }
     }
 

@@ -214,6 +214,25 @@ fn whom_a_person_pauses_or_stops_meanwhile_does_not_come_back_with_the_others() 
     Ok(())
 }
 
+/// That it stays behind is a change and told as one, and so is a gate that opens for nobody.
+#[test]
+fn what_is_taken_out_of_the_gate_and_what_opens_it_is_told() -> Outcome {
+    let house = House::new()?;
+    awake(&house, "blue")?;
+    awake(&house, "red")?;
+    house.ok(&["pause", "--all"])?;
+    assert_eq!(house.json(&["pause", "blue"])?["already"], false);
+    assert_eq!(house.json(&["pause", "blue"])?["already"], true);
+    assert_eq!(house.json(&["stop", "red"])?["already"], false);
+    assert_eq!(house.json(&["stop", "red"])?["already"], true);
+    let queued = house.ok(&["send", "blue", "hello"])?;
+    assert!(queued.contains("`glis resume --all`, then `glis resume blue` to continue."), "{queued}");
+    let opened = house.ok(&["resume", "--all"])?;
+    assert!(opened.contains("agents start again from now on"), "{opened}");
+    assert!(house.ok(&["resume", "--all"])?.contains("nothing to resume"));
+    house.ok(&["resume", "blue"]).map(drop)
+}
+
 #[test]
 fn a_damaged_list_is_refused_and_kept_and_the_log_knows_as_well() -> Outcome {
     let house = House::new()?;

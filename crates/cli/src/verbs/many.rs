@@ -58,11 +58,12 @@ pub(super) fn everything(
 ) -> Result<(), Complaint> {
     let mut told = Told::new(out, tell);
     let gate = at_once(&mut control, request, &mut told)?;
-    let last = gate.as_ref().and_then(of_the_gate);
+    let last = gate.as_ref().and_then(|(gate, _)| of_the_gate(gate));
     if let Some(last) = last.filter(|_| !out.json) {
         say(&last)?;
     } else if told.documents.is_empty() && !out.json {
-        say(words::gate::NOTHING_STOPPED)?;
+        let already = gate.is_some_and(|(_, already)| already);
+        say(if already { words::gate::NOTHING_STOPPED } else { words::gate::OPENED })?;
     }
     told.end_with(&mut control)
 }
@@ -155,7 +156,7 @@ fn at_once(
     control: &mut Client,
     request: Request,
     told: &mut Told<'_>,
-) -> Result<Option<GateView>, Complaint> {
+) -> Result<Option<(GateView, bool)>, Complaint> {
     let mut progress = Some(Progress::new("waiting"));
     let mut count = 0;
     let response = control.call_seeing(request, |streamed| match streamed {
@@ -173,8 +174,8 @@ fn at_once(
     })?;
     drop(progress);
     let response = usable(response)?;
-    let (all, gate) = if let Response::Gate { gate, each, .. } = response {
-        (each, Some(*gate))
+    let (all, gate) = if let Response::Gate { gate, each, already } = response {
+        (each, Some((*gate, already)))
     } else if let Response::Each(all) = response {
         (all, None)
     } else {

@@ -35,6 +35,10 @@ pub(crate) fn holds(session: &SessionView) -> bool {
 pub(crate) const NOTHING_STOPPED: &str = "nothing to resume: `glis pause --all` has stopped no session; `glis resume --paused` resumes what was \
      paused one by one";
 
+/// What is told when everything was asked to resume, and nothing that was stopped is left.
+pub(crate) const OPENED: &str =
+    "nothing is left that `glis pause --all` has stopped; agents start again from now on";
+
 /// What is told when everything was asked to resume.
 pub(crate) fn resumed(gate: &GateView) -> Option<String> {
     gate.note.as_ref().map(|note| format!("note: {note}"))

@@ -65,8 +65,8 @@ pub(super) fn stop(draft: &mut Draft<'_>, cause: StopCause) {
         }
         Phase::Rest(_) if draft.session.deferred.is_some() => draft.event(Event::StartForgone),
         Phase::Rest(_) => {
-            draft.release_from_gate();
             draft.reply(Reply::Already);
+            draft.release_from_gate();
         }
     }
 }
