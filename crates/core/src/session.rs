@@ -63,7 +63,7 @@ pub struct Session {
     pub queue: Queue,
     /// The last turn ended with the process, not by itself.
     pub cut_off: bool,
-    /// What it asked when it was last paused, until the agent has words again.
+    /// What it asked when it was last paused or its process ended, until the agent has words again.
     pub was_asking: Vec<Ask>,
     /// What a person has allowed for the session, which is not asked about again.
     pub allowed: Vec<Ask>,

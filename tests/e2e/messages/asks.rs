@@ -134,7 +134,15 @@ fn a_question_outlives_the_daemon_and_ends_with_the_process() -> Outcome {
         kill_and_wait(i32::try_from(asks["pid"].as_i64().ok_or("no pid")?)?)?;
         let dead = house.until("blue", "interrupted")?;
         assert_eq!(dead["waiting_for"], Value::Null);
+        assert_eq!(dead["was_asking"][0]["text"], "again?");
         assert_eq!(house.fails(&["answer", "blue", "allow"])?.0, 4);
+
+        house.ok(&["resume", "blue"])?;
+        house.until("blue", "idle")?;
+        house.ok(&["send", "blue", "approve once more?"])?;
+        house.until("blue", "waiting")?;
+        let stopped = house.json(&["stop", "blue"])?;
+        assert_eq!(stopped["was_asking"][0]["text"], "once more?", "{stopped}");
     }
     Ok(())
 }

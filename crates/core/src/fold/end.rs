@@ -12,10 +12,12 @@ impl Session {
     pub(super) fn begin_stop(&mut self, op: OpId, then: &AfterStop, cause: StopCause) {
         // What is told to end may write once more.
         self.baseline = None;
+        self.keep_asks();
         self.phase = Phase::Stopping { op, awaited: false, then: then.clone(), cause };
     }
 
     pub(super) fn end_run(&mut self, left: &Leftovers) {
+        self.keep_asks();
         let run = self.run.take();
         self.cut_off |= run.as_ref().is_some_and(|run| run.turn.under_way());
         // Who has told no id and was told nothing has not begun a conversation.
@@ -55,6 +57,7 @@ impl Session {
 
     pub(super) fn complete(&mut self) {
         self.rule = Rule::Completed;
+        self.was_asking.clear();
         self.rest_as(Rest::Completed);
     }
 

@@ -106,7 +106,7 @@ impl Session {
     }
 
     /// Keeps what the agent asks: an interrupt or the end of the process takes the question away.
-    fn keep_asks(&mut self) {
+    pub(super) fn keep_asks(&mut self) {
         let known = |ask: &&Ask| self.was_asking.iter().any(|kept| kept.id == ask.id);
         let fresh: Vec<_> = self.asked().iter().filter(|ask| !known(ask)).cloned().collect();
         self.was_asking.extend(fresh);

@@ -71,8 +71,8 @@ impl Session {
     }
 
     pub(super) fn drop_ask(&mut self, ask: &AskId) {
-        // Of a pause that is under way it is the interrupt that takes the question away.
-        if !matches!(self.phase, Phase::Pausing(_)) {
+        // While it is being paused or stopped it is the interrupt that takes the question away.
+        if !matches!(self.phase, Phase::Pausing(_) | Phase::Stopping { .. }) {
             self.was_asking.retain(|kept| kept.id != *ask);
         }
         let Some(run) = &mut self.run else { return };
