@@ -3,10 +3,11 @@
 use crate::fault::SnapshotFault;
 use crate::git::{checked, offline, run_in};
 use crate::glance::Glance;
-use crate::list::{empty_tree, files_of};
+use crate::list::{self, empty_tree, files_of};
 use crate::loaded::Loaded;
 use crate::refs;
 use crate::scratch::common_of;
+use crate::state::{NotCaptured, Why};
 use std::io::{self, Read as _, Write};
 use std::path::Path;
 use std::process::Stdio;
@@ -41,7 +42,7 @@ impl Side<'_> {
 pub struct FileDiff {
     /// Its path.
     pub path: Vec<u8>,
-    /// Lines that only the second side has; `None` for a binary file.
+    /// Lines that only the second side has; `None` for a binary file and one too large to be kept.
     pub added: Option<u64>,
     /// Lines that only the first side has; `None` for a binary file.
     pub removed: Option<u64>,
@@ -58,6 +59,7 @@ pub fn diff_files(
 ) -> Result<Vec<FileDiff>, SnapshotFault> {
     let common = common_of(repo_root)?;
     let git_dir = to.elsewhere().or(from.elsewhere()).unwrap_or(&common);
+    let (unkept, known) = (too_large(&common, to)?, too_large(&common, from)?);
     let (from, to) = (tree(&common, from)?, tree(&common, to)?);
     let options = ["diff-tree", "-r", "-z", "--numstat", "--no-renames", "--no-ext-diff"];
     let what = ["--no-textconv", &from, &to, "--", ".", NOT_SENT];
@@ -70,7 +72,24 @@ pub fn diff_files(
         let (added, removed) = (number()?, number()?);
         Some(FileDiff { path: words.next()?.to_vec(), added, removed })
     });
-    Ok(read.collect())
+    let mut files: Vec<FileDiff> = read.collect();
+    for NotCaptured { path, .. } in unkept.into_iter().filter(|file| !known.contains(file)) {
+        files.retain(|file| file.path != path);
+        files.push(FileDiff { path, added: None, removed: None });
+    }
+    files.sort_by(|one, other| one.path.cmp(&other.path));
+    Ok(files)
+}
+
+/// What a side does not hold for its size. It is there all the same, and merged like everything else.
+fn too_large(common: &Path, side: Side<'_>) -> Result<Vec<NotCaptured>, SnapshotFault> {
+    let (git_dir, commit) = match side {
+        Side::Commit(_) | Side::Beneath(_) | Side::BeneathNow(_) => return Ok(Vec::new()),
+        Side::Snapshot(name) => (common, refs::exact(common, name)?.commit),
+        Side::Now(glance) => (glance.git_dir(), glance.commit),
+    };
+    let all = list::not_captured_in(git_dir, &commit)?;
+    Ok(all.into_iter().filter(|file| matches!(file.why, Why::TooLarge { .. })).collect())
 }
 
 /// Writes the difference as a patch that `git apply` takes.

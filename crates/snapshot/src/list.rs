@@ -2,6 +2,7 @@
 
 use crate::fault::SnapshotFault;
 use crate::git::{checked, offline, run_in};
+use crate::hash::Oid;
 use crate::objects::Objects;
 use crate::refs::{self, Found, SNAP, TRASH};
 use crate::scratch::common_of;
@@ -164,8 +165,15 @@ pub fn commit_of(repo_root: &Path, reference: &str) -> Result<String, SnapshotFa
 /// What a snapshot does not hold.
 pub fn not_captured(repo_root: &Path, reference: &str) -> Result<Vec<NotCaptured>, SnapshotFault> {
     let common = common_of(repo_root)?;
-    let found = refs::exact(&common, reference)?;
-    let bytes = Objects::open(&common)?.read(&format!("{}:not-captured", found.commit))?;
+    not_captured_in(&common, &refs::exact(&common, reference)?.commit)
+}
+
+/// What the commit of a snapshot does not hold.
+pub(crate) fn not_captured_in(
+    git_dir: &Path,
+    commit: &Oid,
+) -> Result<Vec<NotCaptured>, SnapshotFault> {
+    let bytes = Objects::open(git_dir)?.read(&format!("{commit}:not-captured"))?;
     Ok(list_from_bytes(&bytes.unwrap_or_default()))
 }
 

@@ -10,7 +10,7 @@ use crate::place::Place;
 use crate::read::{Limits, Sink, read_all};
 use crate::refs::Found;
 use crate::scratch::{Keeps, Scratch, now_ns};
-use crate::state::{Kind, Nested, NotCaptured, State, list_to_bytes};
+use crate::state::{Kind, Nested, NotCaptured, State, Why, list_to_bytes};
 use crate::survey::Survey;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -130,7 +130,7 @@ impl Job<'_> {
             state.odd_names.push((kept.oid, kept.path.clone()));
         }
         let digest = self.digest(&state, &survey, &git_files, &not_captured);
-        let changed = self.count(&state, &survey, objects)?;
+        let changed = self.count(&state, &survey, &not_captured, objects)?;
         Ok(Picture { digest, changed, not_captured, survey, state, git_files, writer })
     }
 
@@ -162,11 +162,14 @@ impl Job<'_> {
         &self,
         state: &State,
         survey: &Survey,
+        not_captured: &[NotCaptured],
         objects: &mut Objects,
     ) -> Result<usize, SnapshotFault> {
         let listed =
             state.kept.iter().filter(|kept| matches!(kept.kind, Kind::Changed | Kind::Untracked));
         let mut paths: BTreeSet<&[u8]> = listed.map(|kept| kept.path.as_slice()).collect();
+        let large = not_captured.iter().filter(|file| matches!(file.why, Why::TooLarge { .. }));
+        paths.extend(large.map(|file| file.path.as_slice()));
         let hidden = survey.index.entries.iter().filter(|entry| entry.flags.skip_worktree);
         let hidden: BTreeSet<&[u8]> = hidden.map(|entry| entry.path.as_slice()).collect();
         paths.extend(state.gone.iter().map(Vec::as_slice).filter(|path| !hidden.contains(path)));

@@ -1,10 +1,11 @@
 //! A worktree is removed only if a snapshot holds all of it, and only if it is ours.
 
-use crate::house::{House, Outcome, as_nobody, assert_same, git, mode, portrait, put};
+use crate::house::{House, Outcome, SESSION, as_nobody, assert_same, git, mode, portrait, put};
 use crate::nested::{add_submodule, dirty};
 use crate::skip::skip;
 use glis_snapshot::{
-    ClearRequest, Cleared, LeftOut, Limits, Side, SnapshotFault, clear, diff_files, patch,
+    ClearRequest, Cleared, LeftOut, Limits, SaveRequest, Side, SnapshotFault, clear, diff_files,
+    glance, patch, save,
 };
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -108,6 +109,31 @@ fn a_file_above_the_limit_that_came_after_the_snapshot_keeps_the_worktree() -> O
         assert!(fault.to_string().contains("large"), "{fault}");
         assert_same(&before, &portrait(&house.tree)?);
     }
+    Ok(())
+}
+
+#[test]
+fn a_file_above_the_limit_is_in_the_list_of_what_differs() -> Outcome {
+    let house = House::new()?;
+    let base = house.git(&["rev-parse", "HEAD"])?.trim().to_owned();
+    house.put("a.txt", &"a".repeat(3000))?;
+    house.put("large", &"l".repeat(3000))?;
+    let limits = Limits { file_bytes_max: 1000, ..Limits::default() };
+    let worktree = &house.tree;
+    let request = SaveRequest { worktree, session: SESSION, why: "test", limits, passing: None };
+    let saved = save(&request)?;
+    let glance = glance(&house.tree, limits)?;
+    let (base, kept) = (Side::Commit(&base), Side::Snapshot(&saved.reference));
+    for to in [kept, Side::Now(&glance)] {
+        let files = diff_files(&house.repo, base, to)?;
+        let named: Vec<_> = files.iter().map(|file| String::from_utf8_lossy(&file.path)).collect();
+        assert_eq!(named, ["a.txt", "large"]);
+        assert!(files.iter().all(|file| (file.added, file.removed) == (None, None)));
+    }
+    // The same on both sides, as far as anybody can tell.
+    assert_eq!(diff_files(&house.repo, kept, Side::Now(&glance))?, []);
+    let listed = glis_snapshot::list(&house.repo, SESSION)?;
+    assert_eq!(listed.last().map(|one| one.changed), Some(2));
     Ok(())
 }
 
