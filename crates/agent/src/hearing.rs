@@ -159,10 +159,11 @@ pub(crate) fn text<'v>(value: &'v Value, pointer: &str) -> &'v str {
 /// look for such a mark, and some ask about characters that have no width.
 const BLANK: char = '\u{2800}';
 
-/// A message that stays one, whatever mark it begins with.
-pub(crate) fn as_text<'t>(text: &'t str, marks: &[char]) -> Cow<'t, str> {
+/// A message that stays one, whatever mark it begins with, and also where it is one of these words alone.
+pub(crate) fn as_text<'t>(text: &'t str, marks: &[char], words: &[&str]) -> Cow<'t, str> {
     let bare = text.trim_start_matches(|c| !is_seen(c));
-    if bare.starts_with(marks) {
+    let alone = bare.trim_end_matches(|c| !is_seen(c));
+    if bare.starts_with(marks) || words.contains(&alone) {
         // Some agents ask about what is not seen, and then wait for a person.
         let lead: String = text.chars().take_while(|c| !is_seen(*c)).collect();
         let blanks: String = lead.chars().filter(|c| c.is_whitespace()).collect();
@@ -229,13 +230,13 @@ mod tests {
     #[test]
     fn a_mark_at_the_beginning_makes_no_command() {
         for text in ["/status", " /status", "!ls"] {
-            let safe = as_text(text, &['/', '!']);
+            let safe = as_text(text, &['/', '!'], &[]);
             assert!(!safe.trim_start().starts_with(['/', '!']), "{safe}");
             assert_eq!(as_said(&safe), text);
         }
-        assert_eq!(as_text("a/b !", &['/', '!']), "a/b !");
+        assert_eq!(as_text("a/b !", &['/', '!'], &["a/b"]), "a/b !");
         for lead in ["\u{feff}", " \u{200b} ", "\u{ad}\u{fe0f}"] {
-            let safe = as_text(&format!("{lead}!ls"), &['!']).into_owned();
+            let safe = as_text(&format!("{lead}!ls"), &['!'], &[]).into_owned();
             assert!(
                 safe.starts_with(BLANK) && safe.ends_with("!ls") && !safe.contains(lead.trim()),
                 "{safe:?}"

@@ -145,6 +145,8 @@ fn a_message_arrives_as_it_was_written() -> Outcome {
     let messages = [
         "!touch by-the-shell".to_owned(),
         "/clear".to_owned(),
+        "exit".to_owned(),
+        ":q".to_owned(),
         format!("a family {family}"),
         "zero\u{200b}width and \u{202e}turned".to_owned(),
     ];
@@ -157,7 +159,7 @@ fn a_message_arrives_as_it_was_written() -> Outcome {
     let said: Vec<_> = said.iter().filter(|(who, _)| who == "user").map(|(_, what)| what).collect();
     assert_eq!(said.get(..2), Some(&[&messages[0], &messages[1]][..]));
     let request = play.resume_after_pause("and now?")?;
-    for words in ["!touch by-the-shell", "/clear", "a family", "width and turned"] {
+    for words in ["!touch by-the-shell", "/clear", "exit", ":q", "a family", "width and turned"] {
         assert_eq!(times(&request, Voice::User, words), 1, "{words}: {:#?}", request.turns);
     }
     Ok(())

@@ -226,7 +226,10 @@ fn what_is_taken_out_of_the_gate_and_what_opens_it_is_told() -> Outcome {
     assert_eq!(house.json(&["stop", "red"])?["already"], false);
     assert_eq!(house.json(&["stop", "red"])?["already"], true);
     let queued = house.ok(&["send", "blue", "hello"])?;
-    assert!(queued.contains("`glis resume --all`, then `glis resume blue` to continue."), "{queued}");
+    assert!(
+        queued.contains("`glis resume --all`, then `glis resume blue` to continue."),
+        "{queued}"
+    );
     let opened = house.ok(&["resume", "--all"])?;
     assert!(opened.contains("agents start again from now on"), "{opened}");
     assert!(house.ok(&["resume", "--all"])?.contains("nothing to resume"));

@@ -5,7 +5,7 @@ use super::tools::{SHELL_TOOL, Tools, asks_for, blocks, new_task, tool_use, want
 use super::transcript;
 use crate::dialect::{CHANGED, Dialect, GONE, Interrupt, Shown, Source};
 use crate::heard::{Heard, Said, Usage};
-use crate::hearing::{Meaning, answers, json_line, text};
+use crate::hearing::{Meaning, answers, as_text, json_line, text};
 use crate::lines::Lines;
 use crate::wants::{digest, may_move, said_with};
 use glis_core::AskId;
@@ -19,7 +19,6 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) const FIRST: &str = "glis-first";
 const INTERRUPT: &str = "glis-interrupt";
 /// What `/clear` does, about which it has no words.
-const CLEARED: &str = "its conversation was cleared; another one begins";
 
 #[derive(Default)]
 pub(super) struct Stream {
@@ -69,14 +68,8 @@ impl Stream {
                 self.note_movers(words);
                 worked(words, &mut line);
             }
-            "user" => {
-                self.tools_ended(words, &mut line);
-                if let Some(output) = command_output(words) {
-                    line.words(Said::new(Voice::System, output));
-                }
-            }
+            "user" => self.tools_ended(words, &mut line),
             "stream_event" if is_own(words) => self.piece(&words["event"]),
-            "conversation_reset" => line.words(Said::new(Voice::System, CLEARED)),
             "rate_limit_event" => self.limit(words, &mut line),
             "result" => self.turn_ended(words, &mut line),
             _ => {}
@@ -251,13 +244,6 @@ impl Stream {
     }
 }
 
-/// The output of a command of its own, which it tells as if the user had said it.
-fn command_output(words: &Value) -> Option<&str> {
-    let output = text(words, "/message/content").strip_prefix("<local-command-stdout>")?;
-    let output = output.strip_suffix("</local-command-stdout>")?.trim();
-    Some(output).filter(|output| !output.is_empty())
-}
-
 /// What a helper of its own says is part of the tool that it is.
 fn is_own(words: &Value) -> bool {
     words.get("parent_tool_use_id").is_none_or(Value::is_null)
@@ -306,7 +292,9 @@ impl Dialect for Stream {
         words.flat_map(|(end, words)| transcript::meaning(&words, &mut tools).heard(end)).collect()
     }
 
+    /// A mark at the beginning would make a command of it, a file of the worktree's among those.
     fn say(&self, text: &str) -> Vec<u8> {
+        let text = as_text(text, &['/'], &[]);
         let content = json!([{"type": "text", "text": text}]);
         json_line(&json!({"type": "user", "message": {"role": "user", "content": content}}))
     }

@@ -32,6 +32,8 @@ const WORKING_LINES: usize = 16;
 /// The prompt stands between two lines.
 const PROMPT: &str = "❯";
 const EDGE: &str = "────";
+/// Words that it takes for the wish to leave.
+const LEAVING: [&str; 6] = ["exit", "quit", ":q", ":q!", ":wq", ":wq!"];
 /// What an empty prompt proposes.
 const PROPOSAL: &str = "Try \"";
 /// Questions of the program itself. Their usual answers are mostly no.
@@ -301,10 +303,10 @@ impl Dialect for Terminal {
         words.flat_map(|(end, words)| self.written(&words).heard(end)).collect()
     }
 
-    /// A mark at the beginning would make a command of it.
+    /// A mark at the beginning would make a command of it, and some words alone end the program.
     fn say(&self, text: &str) -> Vec<u8> {
         // What is left out when it is typed does not hide a mark.
-        typed(&as_text(&pastable(text), &['/', '!']))
+        typed(&as_text(&pastable(text), &['/', '!'], &LEAVING))
     }
 
     fn interrupt(&self) -> Interrupt {

@@ -191,7 +191,7 @@ impl Dialect for Stream {
     /// What begins with one of its marks it does for a command, if there is such, and has forgotten
     /// when it is resumed.
     fn say(&self, text: &str) -> Vec<u8> {
-        json_line(&json!({"type": "message", "text": as_text(text, &MARKS)}))
+        json_line(&json!({"type": "message", "text": as_text(text, &MARKS, &[])}))
     }
 
     fn saying(&self) -> Option<&str> {

@@ -314,7 +314,7 @@ impl Dialect for Acp {
 
     /// A command that it does not know it drops without a word, and a path looks like one.
     fn say(&self, text: &str) -> Vec<u8> {
-        let text = as_text(text, &['/']);
+        let text = as_text(text, &['/'], &[]);
         json_line(&json!({
             "jsonrpc": "2.0",
             "id": MESSAGE,
