@@ -2,12 +2,12 @@
 
 import { check, gone, same, shows, story } from "./driver.mjs";
 
-/** The end of a command that no card shows at once. */
-const END = "rm -rf the-end";
+/** The middle and the end of a command that no card shows at once. */
+const [MIDDLE, END] = ["rm -rf the-middle", "rm -rf the-end"];
 
 await story(async ({ house, desk }) => {
   const edit = await house.headless("edit", "--prompt", "approve edit src/cart.py | total = 1 | total = 2 \u202e# evil");
-  await house.headless("run", "--prompt", `approve run echo ${"word ".repeat(2000)}; ${END}`);
+  await house.headless("run", "--prompt", `approve run echo ${"word ".repeat(1000)}; ${MIDDLE}; echo ${"word ".repeat(1000)}; ${END}`);
   for (const name of ["edit", "run"]) await house.until(name, "waiting");
   const page = await desk.paired("desk");
   await page.evaluate(() => { location.hash = "#/asks"; });
@@ -24,7 +24,8 @@ await story(async ({ house, desk }) => {
   await phone.evaluate(() => { location.hash = "#/asks"; });
   await shows(phone, ".card.asks .path", "src/cart.py");
 
-  // A command stands whole in a block of its own, with its folder. Its end was not on the screen: a press leads there.
+  // A command stands whole in a block of its own, with its folder. What was not on the screen of it cannot be allowed,
+  // also where both of its ends were: a press leads to the first part that was not.
   const { worktree } = await house.glis("show", "run");
   check((await card("run").locator(".command").innerText()).endsWith(END), "the command is whole");
   await shows(page, ".card.asks .path", `in ${worktree}`);
@@ -32,22 +33,41 @@ await story(async ({ house, desk }) => {
   const isShut = () => button("run", "Allow").getAttribute("aria-disabled");
   same(await isShut(), "true", "whether what was not seen can be allowed");
   check(await button("run", "Deny").isEnabled(), "a no is always possible");
-  same(await card("run").locator(".wanted").evaluate((box) => box.scrollTop), 0, "how far it was scrolled");
+  const box = card("run").locator(".wanted");
+  same(await box.evaluate((one) => one.scrollTop), 0, "how far it was scrolled");
+  const height = await box.evaluate((one) => one.clientHeight);
+  const end = await box.evaluate((one) => { one.scrollTop = one.scrollHeight; return one.scrollTop; });
+  check(end > 2 * height, `what is between the ends: ${end} of ${height}`);
+  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(done)))));
+  same(await isShut(), "true", "whether what was seen at both ends alone can be allowed");
   await button("run", "Allow").dispatchEvent("click");
-  await page.waitForFunction(() => [...document.querySelectorAll(".wanted")].some((box) => box.scrollTop > 0));
+  await page.waitForFunction((most) => [...document.querySelectorAll(".wanted")].some((one) => one.scrollTop > 0 && one.scrollTop < most), height);
   same(await answers(), [], "answers after a press on what was not seen");
+  // Press by press to all of it.
+  const leads = () => button("run", "Allow").evaluate(async (one) => {
+    await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(done))));
+    const shut = one.isConnected && one.getAttribute("aria-disabled") === "true";
+    if (shut) /** @type {HTMLElement} */ (one).click();
+    return shut;
+  });
+  let presses = 0;
+  while (await leads()) check((presses += 1) < 60, "every press leads on");
+  await button("run", "Allow").click({ trial: true });
+  same(await isShut(), null, "whether what was seen whole can be allowed");
+  check(presses > 1, `presses that lead on: ${presses}`);
+  same(await answers(), [], "answers after presses that lead on");
   // What lies below the field for a message is not seen either.
   const top = async (/** @type {import("playwright-core").Page} */ where, /** @type {string} */ what) => {
     await where.evaluate((id) => { location.hash = `#/s/${id}`; }, edit.id);
     await where.locator(".composer").waitFor();
     return where.locator(what).last().evaluate((one) => one.getBoundingClientRect().top);
   };
-  const low = await desk.paired("low", { size: "phone", scope: "answer", viewport: { width: 390, height: Math.round(await top(phone, ".card.asks .end")) + 30 } });
-  check(await top(low, ".card.asks .end") > await top(low, ".composer"), "the end of the question is covered");
+  const low = await desk.paired("low", { size: "phone", scope: "answer", viewport: { width: 390, height: Math.round(await top(phone, ".card.asks .is-added")) + 30 } });
+  check(await top(low, ".card.asks .is-added") > await top(low, ".composer"), "the end of the question is covered");
   await low.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
-  await shows(low, ".card.asks", "Read it to its end first.");
+  await shows(low, ".card.asks", "Read all of it first.");
   await low.locator(".card.asks button:text-is('Allow')").dispatchEvent("click");
-  await gone(low, ".card.asks p", "Read it to its end first.");
+  await gone(low, ".card.asks p", "Read all of it first.");
   same(await answers(), [], "answers after a press on what was covered");
   await button("run", "Allow").click();
   await house.until("run", "idle");

@@ -108,7 +108,7 @@ function askCard(store, session, ask, drawn) {
     ask.kind === "doubt" ? h("p", null, doubted(ask)) : null,
     wanted(session, ask, at),
     ask.kind === "doubt" ? lastLines(session) : null,
-    unseen && buttons.length ? h("p", { class: "faint", id: `${at}-unseen` }, "Read it to its end first.") : null,
+    unseen && buttons.length ? h("p", { class: "faint", id: `${at}-unseen` }, "Read all of it first.") : null,
     onlyThere ? h("p", { class: "faint" }, "Only its own terminal takes the answer: ", h("a", { href: `#/s/${session.id}` }, "type it there"), ".") : null,
     free ? field : null,
     onlyThere ? null : h(

@@ -55,40 +55,89 @@ function lead(ask) {
   return tail ? ask.text.slice(0, -tail.length).replace(/[\s:]+$/, "") : ask.text;
 }
 
-/** Ends of questions that have been on the screen, by their ids. @type {Set<string>} */
-const seen = new Set();
-/** Who is told when one comes into sight. */
+/** What was on the screen of each question, by the id of its box: ranges of its height, for as long as its lines are
+ * broken like this, and whether that was all of it. @type {Map<string, {lines: string, ranges: [number, number][], whole: boolean}>} */
+const looks = new Map();
+/** Who is told when all of one was seen. */
 let told = () => {};
 
 /** As high is the field for a message at the foot of a session, which lies over what scrolls below it. */
-const FOOT = "0px 0px -88px";
-const eyes = new IntersectionObserver((entries) => {
-  for (const { target, isIntersecting } of entries) {
-    if (!isIntersecting) continue;
-    seen.add(target.id);
-    eyes.unobserve(target);
-    told();
+const FOOT = 88;
+/** The height of a line, about. */
+const LINE = 20;
+/** Browsers scroll by parts of a pixel and tell whole ones. */
+const NEAR = 1;
+
+/** The part of a box's height that is on the screen, as it scrolls. @param {Element} box @returns {[number, number]} */
+function inView(box) {
+  const start = box.getBoundingClientRect().top + box.clientTop;
+  let [from, to] = [Math.max(start, 0), Math.min(start + box.clientHeight, innerHeight - FOOT)];
+  for (let around = box.parentElement; around; around = around.parentElement) {
+    if (getComputedStyle(around).overflowY === "visible") continue;
+    const edge = around.getBoundingClientRect();
+    [from, to] = [Math.max(from, edge.top), Math.min(to, edge.bottom)];
   }
-}, { rootMargin: FOOT });
+  return [from - start + box.scrollTop, to - start + box.scrollTop];
+}
+
+/** Where what was not seen begins. @param {[number, number][]} ranges in their order */
+const unseenFrom = ([first]) => (first && first[0] <= NEAR ? first[1] : 0);
+
+/** Notes what is on the screen of a question. Whether all of it was, at last. @param {Element} box */
+function note(box) {
+  const lines = `${box.clientWidth} ${box.scrollHeight}`;
+  const former = looks.get(box.id);
+  if (former?.whole) return false;
+  const range = inView(box);
+  const ranges = [...(former?.lines === lines ? former.ranges : []), ...(range[1] > range[0] ? [range] : [])];
+  /** @type {[number, number][]} */
+  const joined = [];
+  for (const [from, to] of ranges.sort(([a], [b]) => a - b)) {
+    const last = joined.at(-1);
+    if (last && from <= last[1] + NEAR) last[1] = Math.max(last[1], to);
+    else joined.push([from, to]);
+  }
+  const whole = box.clientHeight > 0 && unseenFrom(joined) >= box.scrollHeight - NEAR;
+  looks.set(box.id, { lines, ranges: joined, whole });
+  return whole;
+}
+
+let noting = 0;
+/** Notes it with the next frame: a page that is hidden has none. */
+function noteAll() {
+  noting ||= requestAnimationFrame(() => {
+    noting = 0;
+    if ([...document.querySelectorAll(".wanted")].filter(note).length) told();
+  });
+}
+// What scrolls does not say so to what it is in.
+document.addEventListener("scroll", noteAll, { capture: true, passive: true });
+addEventListener("resize", noteAll);
+const eyes = new IntersectionObserver(noteAll, { threshold: [0, 0.5, 1] });
 
 /** Notes what comes into sight of the questions that are drawn here. @param {Element} place @param {() => void} drawn */
 export function look(place, drawn) {
   told = drawn;
-  for (const end of place.querySelectorAll(".end")) if (!seen.has(end.id)) eyes.observe(end);
+  for (const box of place.querySelectorAll(".wanted")) eyes.observe(box);
+  noteAll();
 }
 
 /** Whether all of a question was on the screen. @param {string} card */
-export const isSeen = (card) => seen.has(`${card}-first`) && seen.has(`${card}-last`);
+export const isSeen = (card) => looks.get(`${card}-wanted`)?.whole ?? false;
 
-/** Brings into sight what was not seen of a question. @param {string} card */
-export const showUnseen = (card) => document.getElementById(`${card}-${seen.has(`${card}-first`) ? "last" : "first"}`)?.scrollIntoView({ block: "center" });
+/** Brings into sight what was not seen of a question, below a line of what was. @param {string} card */
+export function showUnseen(card) {
+  const box = document.getElementById(`${card}-wanted`);
+  if (!box) return;
+  box.scrollIntoView({ block: "center" });
+  box.scrollTop = unseenFrom(looks.get(box.id)?.ranges ?? []) - LINE;
+}
 
 /** The whole of a question. What is long scrolls in its own place. @param {Session} session @param {any} ask @param {string} card its id */
 export function wanted(session, ask, card) {
-  const end = (/** @type {string} */ name) => h("i", { class: "end", id: `${card}-${name}` });
   const words = lead(ask);
   return h("div", { class: "wanted", id: `${card}-wanted`, tabindex: "0", role: "group", "aria-label": "What it asks" },
-    end("first"), words ? h("p", { class: "pre words" }, inSight(words)) : null, ...blocks(session, ask), end("last"));
+    words ? h("p", { class: "pre words" }, inSight(words)) : null, ...blocks(session, ask));
 }
 
 /** Lines from the end of a screen: a message and what became of it are there. */
