@@ -55,7 +55,7 @@ const ASSETS: &[Asset] = &[
     asset!("/icon.svg", "image/svg+xml", "icon.svg"),
 ];
 
-/// The file as it is served. Comments are for whoever reads our source: a fifth of the scripts' bytes, which no
+/// The file as it is served. Comments and types are for whoever reads our source: a fifth of the scripts' bytes, which no
 /// phone has to wait for. Their lines stay, empty, so that a fault in a browser names the line of the source.
 fn served(kind: &str, text: &'static str) -> Cow<'static, str> {
     if kind != SCRIPT {
@@ -64,15 +64,24 @@ fn served(kind: &str, text: &'static str) -> Cow<'static, str> {
     let mut within = false;
     let mut kept = String::with_capacity(text.len());
     for line in text.lines() {
-        let words = line.trim();
-        within |= words.starts_with("/**");
-        let is_comment = within || words.starts_with("//");
-        // What follows a comment on its line is code.
-        let ended = within && words.contains("*/");
-        let code = if ended { words.split_once("*/").map_or("", |(_, code)| code) } else { "" };
-        kept.push_str(if is_comment { code.trim() } else { line.trim_start() });
+        let mut rest = line.trim();
+        if !within && rest.starts_with("//") {
+            rest = "";
+        }
+        // Types stand in the middle of lines as well.
+        loop {
+            let parts = rest.split_once(if within { "*/" } else { "/**" });
+            let (before, after) = parts.unwrap_or((rest, ""));
+            if !within {
+                kept.push_str(before);
+            }
+            if parts.is_none() {
+                break;
+            }
+            within = !within;
+            rest = after.trim_start();
+        }
         kept.push('\n');
-        within &= !ended;
     }
     Cow::Owned(kept)
 }
@@ -148,7 +157,7 @@ mod tests {
 
     #[test]
     fn scripts_are_served_without_comments_and_with_all_their_lines() {
-        let source = "/** One.\n * two */\nlet a = 1;\n  // three\n  a(\"// x\"); // four\n/** @type {A} */ (b)();\n";
+        let source = "/** One.\n * two */\nlet a = 1;\n  // three\n  a(\"// x\"); // four\n/** @type {A} */ (b)(/** @type {C} */ (c), d);\n";
         // A string over several lines would lose its margin.
         for asset in ASSETS.iter().filter(|asset| asset.kind == SCRIPT) {
             assert!(
@@ -157,7 +166,10 @@ mod tests {
                 asset.path
             );
         }
-        assert_eq!(served(SCRIPT, source), "\n\nlet a = 1;\n\na(\"// x\"); // four\n(b)();\n");
+        assert_eq!(
+            served(SCRIPT, source),
+            "\n\nlet a = 1;\n\na(\"// x\"); // four\n(b)((c), d);\n"
+        );
     }
 
     /// The page has no crate to take its labels from.
