@@ -148,9 +148,12 @@ impl Hosts {
             // A place that listens to the whole network is spoken to by the name of its proxy only.
             Front::Proxy { .. } if !ip.is_loopback() => Local::Named(Vec::new()),
             Front::Tls { .. } if ip.is_unspecified() => Local::CameTo,
-            Front::Plain | Front::Proxy { .. } | Front::Tls { .. } => {
-                Local::Named(scheme.names(address))
+            // Both are listened on.
+            Front::Plain => {
+                let both = LOOPBACKS.map(|ip| scheme.names(SocketAddr::new(ip, address.port())));
+                Local::Named(both.concat())
             }
+            Front::Proxy { .. } | Front::Tls { .. } => Local::Named(scheme.names(address)),
         };
         // A proxy has a port of its own, and its name is given with it.
         let has_port = |name: &str| !name.ends_with(']') && name.contains(':');
@@ -283,6 +286,7 @@ mod tests {
         for (host, origin, door) in [
             ("glis-7.localhost:7717", "http://glis-7.localhost:7717", Door::Page),
             ("127.0.0.1:7717", "http://127.0.0.1:7717", Door::Api),
+            ("[::1]:7717", "http://[::1]:7717", Door::Api),
             ("LOCALHOST:7717", "http://localhost:7717", Door::Api),
         ] {
             let entry = Entry { origin: origin.to_owned(), door };

@@ -13,6 +13,7 @@ mod given;
 mod guard;
 mod hosts;
 mod hub;
+mod listeners;
 mod openapi;
 mod page;
 mod pair;

@@ -7,6 +7,7 @@ use crate::devices::{Devices, Store};
 use crate::guard::CameTo;
 use crate::hosts::{Front, Hosts};
 use crate::hub::Hub;
+use crate::listeners::{Listeners, failed};
 use crate::places::Places;
 use crate::shared::Shared;
 use crate::tls::Tls;
@@ -22,7 +23,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpStream;
 use tokio::signal::unix::{SignalKind, signal};
 
 /// Calls that are under way at once, and those of one device. Beyond this a caller is told to come again.
@@ -80,10 +81,8 @@ async fn listen(
         Front::Tls { pair, .. } => Some(Arc::new(Tls::read(pair)?)),
         Front::Plain | Front::Proxy { .. } => None,
     };
-    let listener = TcpListener::bind(address)
-        .await
-        .map_err(|fault| failed(&format!("cannot listen on {address}"), &fault))?;
-    let bound = listener.local_addr().map_err(|fault| failed("the address", &fault))?;
+    let listeners = Listeners::bind(address, &place.front).await?;
+    let bound = listeners.address()?;
     let hosts = names(bound, &place.front)?;
     let store = Store::new(&setup.connector.home.state);
     let hosts = store.change(|book| {
@@ -101,7 +100,7 @@ async fn listen(
     let ends = signals().map_err(|fault| failed("signals", &fault))?;
     ready(&url, bound);
     tokio::select! {
-        () = accept(&listener, tls.as_ref(), &shared) => {}
+        () = accept(&listeners, tls.as_ref(), &shared) => {}
         watched = shared.devices.watch() => {
             // Without it a device that is revoked could go on reading what it reads.
             watched.map_err(|fault| failed("the state folder cannot be watched", &fault))?;
@@ -137,10 +136,10 @@ fn signals() -> io::Result<impl Future<Output = ()>> {
     })
 }
 
-async fn accept(listener: &TcpListener, tls: Option<&Arc<Tls>>, shared: &Arc<Shared>) {
+async fn accept(listeners: &Listeners, tls: Option<&Arc<Tls>>, shared: &Arc<Shared>) {
     let connections = Arc::new(Connections::default());
     loop {
-        match listener.accept().await {
+        match listeners.accept().await {
             Ok((stream, from)) => {
                 let (shared, tls) = (Arc::clone(shared), tls.cloned());
                 let (connection, gone) = connections.enter(from.ip());
@@ -196,14 +195,4 @@ async fn converse<S>(
         .with_upgrades()
         .await;
     drop(served);
-}
-
-fn failed(what: &str, fault: &io::Error) -> Told {
-    Told {
-        exit: 1,
-        kind: "failed".to_owned(),
-        message: format!("{what}: {fault}"),
-        hint: (fault.kind() == io::ErrorKind::AddrInUse)
-            .then(|| "another `glis web` may run; `--listen` takes another port".to_owned()),
-    }
 }

@@ -2,8 +2,10 @@
 
 use super::guard::{cookie, token};
 use crate::support::house::{House, Outcome};
+use crate::support::skip::skip;
 use crate::support::web::Web;
 use serde_json::{Value, json};
+use std::net::{Ipv6Addr, SocketAddr, TcpListener, TcpStream};
 
 #[test]
 fn the_page_has_a_name_that_stays_and_the_number_shows_the_way() -> Outcome {
@@ -50,6 +52,34 @@ fn a_name_that_browsers_would_not_find_is_refused() -> Outcome {
     let house = House::new()?;
     let (status, told) = house.fails(&["web", "--listen", "127.0.0.2:0"])?;
     assert_eq!((status, &told["kind"]), (2, &json!("usage")), "{told}");
+    Ok(())
+}
+
+#[test]
+fn the_page_holds_both_addresses_of_this_machine_or_does_not_start() -> Outcome {
+    let house = House::new()?;
+    // Browsers try this one first for names that end in `.localhost`.
+    let stranger = match TcpListener::bind((Ipv6Addr::LOCALHOST, 0)) {
+        Ok(stranger) => stranger,
+        Err(fault) => return skip(&format!("no IPv6 on this machine: {fault}"), None),
+    };
+    let taken = stranger.local_addr()?;
+    let place = format!("127.0.0.1:{}", taken.port());
+    let (status, told) = house.fails(&["web", "--listen", &place])?;
+    assert_eq!(status, 1, "{told}");
+    let (message, hint) = (told["message"].to_string(), told["hint"].to_string());
+    assert!(message.contains(&taken.to_string()) && hint.contains("--listen"), "{told}");
+    drop(stranger);
+    for place in [place, taken.to_string()] {
+        let web = Web::start_at(&house, &place)?;
+        let port = web.address.port();
+        for at in ["127.0.0.1", "[::1]"] {
+            let at: SocketAddr = format!("{at}:{port}").parse()?;
+            assert!(TcpListener::bind(at).is_err(), "{at} is free");
+            assert!(TcpStream::connect(at).is_ok(), "{at} does not answer");
+        }
+        web.kill()?;
+    }
     Ok(())
 }
 
