@@ -14,7 +14,7 @@ use crate::proof;
 use crate::reply::{self, Reply, dress, wrong};
 use crate::shared::Shared;
 use crate::signpost;
-use crate::table::{self, Act, Found, Gives, Row, Verb};
+use crate::table::{self, Act, Found, GLANCE, Gives, Row, Verb};
 use crate::terminal;
 use crate::verbs::{now, told};
 use axum::body::{Body, Bytes};
@@ -292,7 +292,14 @@ async fn served(
 
 fn query(takes: &[Field], name: &str, head: &Parts) -> Result<Given, Told> {
     match Query::<Vec<(String, String)>>::try_from_uri(&head.uri) {
-        Ok(Query(pairs)) => Given::of_query(name, pairs, takes),
+        Ok(Query(mut pairs)) => {
+            // Who asks for a head alone sees nothing, so it is no look.
+            if head.method == Method::HEAD && takes.iter().any(|field| field.name == GLANCE) {
+                pairs.retain(|(name, _)| name != GLANCE);
+                pairs.push((GLANCE.to_owned(), "true".to_owned()));
+            }
+            Given::of_query(name, pairs, takes)
+        }
         Err(_) => Err(usage("the query is not understood")),
     }
 }

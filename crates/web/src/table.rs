@@ -17,6 +17,9 @@ use std::path::PathBuf;
 /// Everything of the API is below this.
 pub(crate) const ROOT: &str = "/api/v1";
 
+/// The option of a look that does not count as one of a person.
+pub(crate) const GLANCE: &str = "glance";
+
 /// One thing that can be asked for.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Row {

@@ -1,7 +1,7 @@
 //! The API: the verbs of the command line, its JSON, its errors.
 
 use super::guard::token;
-use crate::support::house::{House, Outcome};
+use crate::support::house::{House, Outcome, eventually};
 use crate::support::planned::task;
 use crate::support::web::Web;
 use serde_json::{Value, json};
@@ -189,6 +189,7 @@ fn what_is_not_there_is_not_found_and_what_is_too_much_is_refused() -> Outcome {
 fn a_head_is_asked_for_alone_and_one_that_is_too_long_or_a_broken_body_is_told() -> Outcome {
     let house = House::new()?;
     house.rehearsal("blue")?;
+    house.rehearsal("green")?;
     let web = Web::start(&house)?;
     let token = token(&house, "script", "send")?;
     let (host, bearer) = (web.host(), format!("Bearer {token}"));
@@ -198,6 +199,17 @@ fn a_head_is_asked_for_alone_and_one_that_is_too_long_or_a_broken_body_is_told()
     assert_eq!((head.status, head.body.as_str()), (200, ""));
     assert_eq!(head.header("content-type"), whole.header("content-type"));
     assert_eq!(web.ask("HEAD /api/v1/sessions", &own[..1], "")?.status, 401);
+    // It shows nothing, so it is no look of a person; one that comes behind it is noted.
+    let looked = |name: &str| -> Outcome<Value> {
+        let listed = house.json(&["ls"])?;
+        let found = listed.as_array().and_then(|all| all.iter().find(|one| one["name"] == name));
+        Ok(found.ok_or("not listed")?["last_accessed_at"].clone())
+    };
+    let (blue, green) = (looked("blue")?, looked("green")?);
+    assert_eq!(web.ask("HEAD /api/v1/sessions/blue", &own, "")?.status, 200);
+    assert_eq!(web.ask("GET /api/v1/sessions/green", &own, "")?.status, 200);
+    eventually("a look is noted", || looked("green").is_ok_and(|at| at != green))?;
+    assert_eq!(looked("blue")?, blue);
     let long = "x".repeat(1000);
     for (count, status) in [(30, 200), (33, 431)] {
         let padding = vec![("X-Padding", long.as_str()); count];

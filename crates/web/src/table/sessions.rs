@@ -1,6 +1,6 @@
 //! What can be asked for of one session.
 
-use super::{Act, Gives, Row, Verb, row};
+use super::{Act, GLANCE, Gives, Row, Verb, row};
 use crate::Told;
 use crate::given::{Given, Kind, may, must, usage};
 use glis_core::Status;
@@ -42,10 +42,10 @@ pub(super) const ROWS: &[Row] = &[
         .asks(|given| Ok(Request::List { all: given.flag("all") })),
     row(Verb::Get, "show", "/sessions/{session}", Scope::Watch)
         .does("Show everything about one session")
-        .takes(&[may("glance", Kind::Flag, "Without its counting as a look of a person")])
+        .takes(&[may(GLANCE, Kind::Flag, "Without its counting as a look of a person")])
         .asks(|given| {
             let session = given.name.clone();
-            Ok(if given.flag("glance") {
+            Ok(if given.flag(GLANCE) {
                 let statuses = Status::ALL.to_vec();
                 Request::Wait { session, statuses, timeout_ms: Some(0) }
             } else {
