@@ -1,10 +1,10 @@
-/** Other pages in the same browser, with our cookie in it: they read nothing and change nothing. */
+/** Other pages in the same browser: they are sent nothing of ours, and read and change nothing, even with a ticket. */
 
 import http from "node:http";
 import { check, same, shows, story } from "./driver.mjs";
 
 /** Everything that a page can try, from inside it. What it could read is returned. */
-async function attack(/** @type {string} */ target, /** @type {string} */ session) {
+async function attack(/** @type {string} */ target, /** @type {string} */ session, /** @type {string} */ ticket) {
   /** @type {string[]} */
   const read = [];
   const body = JSON.stringify({ minutes: "7" });
@@ -24,12 +24,15 @@ async function attack(/** @type {string} */ target, /** @type {string} */ sessio
     return answer.ok ? answer.text() : "";
   };
   const all = { credentials: /** @type {const} */ ("include") };
+  const shown = { "X-Glis-Ticket": ticket };
   await attempt("read", () => fetched(`${target}/api/v1/sessions`, all));
+  await attempt("read with a ticket", () => fetched(`${target}/api/v1/sessions`, { ...all, headers: shown }));
+  await attempt("proof", () => fetched(`${target}/proof?device=1&nonce=1`, all));
   await attempt("read without asking", () => fetched(`${target}/api/v1/sessions`, { ...all, mode: "no-cors" }));
   for (const kind of ["text/plain", "application/json", "application/x-www-form-urlencoded"]) {
     const headers = { "Content-Type": kind };
     await attempt(`change as ${kind}`, () => fetched(change, { ...all, method: "POST", body, headers }));
-    await attempt(`change as ${kind}, meant`, () => fetched(change, { ...all, method: "POST", body, headers: { ...headers, "X-Glis": "1" } }));
+    await attempt(`change as ${kind}, meant`, () => fetched(change, { ...all, method: "POST", body, headers: { ...headers, ...shown, "X-Glis": "1" } }));
     await attempt(`change as ${kind}, unasked`, () => fetched(change, { ...all, method: "POST", mode: "no-cors", body, headers }));
   }
   await attempt("beacon", async () => { navigator.sendBeacon(change, body); });
@@ -47,7 +50,7 @@ async function attack(/** @type {string} */ target, /** @type {string} */ sessio
     return frame.contentDocument?.body?.innerText;
   });
   await attempt("socket", () => new Promise((done, fail) => {
-    const socket = new WebSocket(`${target.replace("http", "ws")}/api/v1/sessions/${session}/terminal`);
+    const socket = new WebSocket(`${target.replace("http", "ws")}/api/v1/sessions/${session}/terminal`, ["glis", ticket]);
     socket.onmessage = (told) => done(told.data);
     socket.onerror = () => fail(new Error("refused"));
   }));
@@ -82,22 +85,23 @@ await story(async ({ house, desk }) => {
   const { hostname, port } = new URL(target);
   const html = { "Content-Type": "text/html" };
   // Its own server sends no rules along: those of ours would stop the attack before it begins.
-  /** What it is sent of ours, under any name but the page's own. @type {string[]} */
-  const cookies = [];
-  const server = http.createServer(({ headers }, answer) => {
-    if (headers.cookie && !headers.host?.startsWith(hostname)) cookies.push(`${headers.host}: ${headers.cookie}`);
+  /** What it is sent of ours, under whatever name. @type {string[]} */
+  const sent = [];
+  const server = http.createServer(({ headers, url }, answer) => {
+    if (headers.cookie || headers["x-glis-ticket"]) sent.push(`${headers.host}${url}: ${headers.cookie} ${headers["x-glis-ticket"]}`);
     answer.writeHead(200, html).end("<!doctype html><title>evil</title><body>");
   });
   await new Promise((done) => server.listen(0, "127.0.0.1", () => done(null)));
   const other = /** @type {import("node:net").AddressInfo} */ (server.address()).port;
   const before = (await house.events()).length;
+  const ticket = await page.evaluate(async () => (await import(/** @type {any} */ ("/api.js"))).enter());
 
   const places = [
     [`http://127.0.0.1:${other}/`, target],
     [`http://127.0.0.1:${other}/`, `http://127.0.0.1:${port}`],
     [`http://localhost:${other}/`, target],
     [`http://localhost:${other}/`, `http://localhost:${port}`],
-    // Another port of the same name is the same site for a browser: our cookie goes along.
+    // Another port of the same name is the same site for a browser: cookies would go along.
     [`http://${hostname}:${other}/`, target],
     // A name that was made to point here after its page was loaded.
     [`http://${EVIL}:${port}/`, `http://${EVIL}:${port}`],
@@ -107,15 +111,15 @@ await story(async ({ house, desk }) => {
     const evil = await page.context().newPage();
     await evil.route(`http://${EVIL}:${port}/`, (route) => route.fulfill({ status: 200, headers: html, body: "<!doctype html><body>" }), { times: 1 });
     await evil.goto(from);
-    const read = await evil.evaluate(`(${attack})(${JSON.stringify(to)}, "blue")`);
+    const read = await evil.evaluate(`(${attack})(${JSON.stringify(to)}, "blue", ${JSON.stringify(ticket)})`);
     same(read, [], `what a page of ${from} read from ${to}`);
     await evil.close();
   }
   same((await house.events()).length, before, "events after all attacks");
-  same(cookies, [], "cookies that another server of this machine is sent");
+  same(sent, [], "what another server of this machine is sent of ours");
   same((await house.glis("show", "blue")).idle_timeout_secs, 600, "what was to be changed");
   // The same from our own page is let through: the attacks were real ones.
-  const own = await page.evaluate(`(${attack})(${JSON.stringify(target)}, "blue")`);
+  const own = await page.evaluate(`(${attack})(${JSON.stringify(target)}, "blue", ${JSON.stringify(ticket)})`);
   check(own.some((/** @type {string} */ one) => one.includes("blue")), `our own page reads: ${own}`);
   same((await house.glis("show", "blue")).idle_timeout_secs, 420, "what our own page changes");
   // The form and the script that it tried are against our own rules, and are told.

@@ -1,6 +1,6 @@
 /** A link that was used already: its device goes on, and nobody else is shut out by it. */
 
-import { live, shows, story } from "./driver.mjs";
+import { live, same, shows, story } from "./driver.mjs";
 
 await story(async ({ house, desk }) => {
   const link = await house.link("desk");
@@ -23,4 +23,22 @@ await story(async ({ house, desk }) => {
   }
   await other.goto(await house.link("phone"));
   await live(other);
+
+  // A browser that an older version has paired had a cookie: it is told that it is to be paired again.
+  await other.evaluate(() => {
+    localStorage.removeItem("glis.device");
+    localStorage.setItem("glis.server", "0123 4567");
+  });
+  await other.reload();
+  await shows(other, "#main .bad", "paired by an older version");
+  await other.goto("about:blank");
+  await other.goto(await house.link("phone again"));
+  await live(other);
+  await other.reload();
+  await live(other);
+  // What is forgotten is forgotten on both sides.
+  await other.evaluate(() => { location.hash = "#/settings"; });
+  await desk.confirm(other.locator("button:text-is('Forget this device')"));
+  await shows(other, "#main", "This device is not known here");
+  same(await other.evaluate(() => localStorage.getItem("glis.device")), null, "what the browser keeps");
 });

@@ -14,7 +14,7 @@ await story(async ({ house, desk }) => {
   page.on("websocket", (socket) => socket.on("framesent", () => { said += 1; }));
   /** @type {string[]} */
   const changes = [];
-  page.on("request", (request) => { if (request.method() !== "GET" && !request.url().endsWith("/pair")) changes.push(request.url()); });
+  page.on("request", (request) => { if (request.method() !== "GET" && request.url().includes("/api/")) changes.push(request.url()); });
   await page.goto(await house.link("desk"));
   await live(page);
   await page.click("#list .row:has-text('asker')");

@@ -9,15 +9,19 @@ await story(async ({ house, desk }) => {
   // Every number that any stream of this page tells, in the order in which it comes.
   await page.addInitScript(() => {
     const numbers = (/** @type {any} */ (window).numbers = JSON.parse(sessionStorage.getItem("numbers") ?? "[]"));
-    const Plain = window.EventSource;
-    window.EventSource = class extends Plain {
-      constructor(/** @type {any} */ url) {
-        super(url);
-        this.addEventListener("message", (event) => {
-          numbers.push(JSON.parse(event.data).seq);
-          sessionStorage.setItem("numbers", JSON.stringify(numbers));
-        });
-      }
+    const plain = window.fetch;
+    window.fetch = async (path, options) => {
+      const response = await plain(path, options);
+      if (!String(path).startsWith("/api/v1/events") || !response.body) return response;
+      let text = "";
+      const told = new TransformStream({ transform(bytes, sink) {
+        sink.enqueue(bytes);
+        const lines = (text + new TextDecoder().decode(bytes)).split("\n");
+        text = lines.pop() ?? "";
+        for (const line of lines) if (line.startsWith("id: ")) numbers.push(Number(line.slice(4)));
+        sessionStorage.setItem("numbers", JSON.stringify(numbers));
+      } });
+      return new Response(response.body.pipeThrough(told), response);
     };
   });
   await page.goto(await house.link("desk"));

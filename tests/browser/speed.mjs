@@ -53,9 +53,17 @@ await story(async ({ house, desk }) => {
   const heard = [];
   /** @type {(at: number) => void} */
   let beaten = () => {};
-  wire.on("Network.eventSourceMessageReceived", (told) => {
-    if (told.eventName === "beat") return beaten(performance.now());
-    heard.push(`event ${told.eventName} ${told.data}`);
+  await page.exposeFunction("told", (/** @type {any} */ what) => {
+    if (what.beat) return beaten(performance.now());
+    heard.push(`event ${JSON.stringify(what)}`);
+  });
+  await page.evaluate(async () => {
+    const { Stream } = await import(/** @type {any} */ ("/stream.js"));
+    const plain = Stream.prototype.pass;
+    Stream.prototype.pass = function pass(/** @type {any} */ what) {
+      /** @type {any} */ (window).told(what);
+      plain.call(this, what);
+    };
   });
   wire.on("Network.requestWillBeSent", (told) => heard.push(`request ${told.request.url}`));
   // A terminal has a beat of its own.

@@ -13,14 +13,13 @@ await story(async ({ house, desk }) => {
   const context = first.context();
   await context.addInitScript((most) => {
     const own = /** @type {any} */ (window);
-    const [plain, Source] = [setTimeout, EventSource];
+    const [plain, fetched] = [setTimeout, fetch];
     own.setTimeout = (/** @type {() => void} */ act, /** @type {number} */ wait) => plain(act, own.hurry ? Math.min(wait, most) : wait);
-    own.sources = [];
-    own.EventSource = class extends Source {
-      constructor(/** @type {string} */ url) {
-        super(url);
-        own.sources.push(this);
-      }
+    /** What ends each stream that was opened. @type {AbortSignal[]} */
+    own.streams = [];
+    own.fetch = (/** @type {string} */ path, /** @type {any} */ options) => {
+      if (path.startsWith("/api/v1/events")) own.streams.push(options.signal);
+      return fetched(path, options);
     };
   }, HURRY_MS);
   await first.goto(await house.link("desk"));
@@ -62,7 +61,7 @@ await story(async ({ house, desk }) => {
   for (const tab of [tabs[0], tabs[1], tabs[TABS - 1]]) await says(tab);
   const streams = async () => {
     const open = await Promise.all(tabs.map((tab) => tab.evaluate(() =>
-      /** @type {any} */ (window).sources.filter((/** @type {EventSource} */ source) => source.readyState !== EventSource.CLOSED).length)));
+      /** @type {any} */ (window).streams.filter((/** @type {AbortSignal} */ end) => !end.aborted).length)));
     return open.reduce((sum, one) => sum + one, 0);
   };
   same(await streams(), 1, "streams of all tabs");

@@ -81,11 +81,12 @@ await story(async ({ house, desk }) => {
   await other.click("#list .row:has-text('shell')");
   await shows(other, ".screen .line", "twice");
   same(await other.locator(".keys").count(), 0, "bars for who may not type");
-  const refused = await other.evaluate((id) => new Promise((done) => {
-    const socket = new WebSocket(`ws://${location.host}/api/v1/sessions/${id}/terminal`);
+  const ticket = await other.evaluate(async () => (await import(/** @type {any} */ ("/api.js"))).enter());
+  const refused = await other.evaluate(([id, shown]) => new Promise((done) => {
+    const socket = new WebSocket(`ws://${location.host}/api/v1/sessions/${id}/terminal`, ["glis", shown]);
     socket.onopen = () => socket.send(JSON.stringify({ text: "evil" }));
     socket.onmessage = (told) => { const { refused: why } = JSON.parse(told.data); if (why) done(why); };
-  }), (await house.glis("show", "shell")).id);
+  }), [(await house.glis("show", "shell")).id, ticket]);
   check(String(refused).includes("typing needs `manage`"), `it is refused: ${refused}`);
   same(await house.ask("file", ["shell", "heard"]), wanted, "what has arrived after all");
   same((await typed()).length, 2, "typists");

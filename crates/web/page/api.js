@@ -1,5 +1,8 @@
 // @ts-check
-/** Calls to the server that served this page. */
+/** Calls to the server that served this page. It proves first that it is the one which paired this browser, and gives a
+ * ticket for the browser's secret; every call shows that ticket. */
+
+import { keep, kept } from "./kept.js";
 
 /** A failure, as the command line tells it. */
 export class Refused extends Error {
@@ -18,11 +21,11 @@ const faultIn = (document) => (Array.isArray(document) ? document.find((one) => 
 /** Nothing came back: whether it was done is not known. */
 export class Unreached extends Error {}
 
-/** @param {string} path @param {RequestInit} [options] */
-async function call(path, options = {}) {
+/** Asks without a ticket. @param {string} path @param {RequestInit} [options] */
+async function ask(path, options = {}) {
   let response, text;
   try {
-    response = await fetch(path, { ...options, credentials: "same-origin", cache: "no-store" });
+    response = await fetch(path, { ...options, cache: "no-store" });
     text = await response.text();
   } catch {
     throw new Unreached("the server cannot be reached");
@@ -35,6 +38,22 @@ async function call(path, options = {}) {
   }
   if (!response.ok) throw new Refused(response.status, faultIn(document));
   return document;
+}
+
+/** Asks with a ticket. @param {string} path @param {RequestInit} [options] */
+async function call(path, options = {}) {
+  for (let again = true; ; again = false) {
+    const headers = { ...options.headers, "X-Glis-Ticket": await enter() };
+    try {
+      return await ask(path, { ...options, headers });
+    } catch (fault) {
+      const refused = fault instanceof Refused && fault.status === 401;
+      // Whoever answers next may be another one.
+      if (refused || fault instanceof Unreached) leave();
+      // The server that gave the ticket may have ended, and another one of ours runs.
+      if (!refused || !again) throw fault;
+    }
+  }
 }
 
 /** A connection that died while the machine slept never answers.
@@ -63,13 +82,14 @@ export function onAndOn(once, ended) {
 
 /** @param {string} path @param {Record<string, any>} [body] @param {string} [key] @param {AbortSignal} [signal] ends the waiting */
 export function post(path, body = {}, key = newKey(), signal) {
-  return call(`/api/v1${path}`, {
-    method: "POST",
-    signal,
-    headers: { "Content-Type": "application/json", "X-Glis": "1", "Idempotency-Key": key },
-    body: JSON.stringify(body),
-  });
+  const said = saying(body, signal);
+  return call(`/api/v1${path}`, { ...said, headers: { ...said.headers, "Idempotency-Key": key } });
 }
+
+/** What brings something to the server. @param {Record<string, any>} body @param {AbortSignal} [signal] */
+const saying = (body, signal) => ({
+  method: "POST", signal, headers: { "Content-Type": "application/json", "X-Glis": "1" }, body: JSON.stringify(body),
+});
 
 /** Whoever asks for the same again so long after an answer was lost means another one. */
 const SAME_MS = 600000;
@@ -93,29 +113,69 @@ export async function make(path, body) {
   return made;
 }
 
-/** What the server proves itself by: the device's id and a key that both have since it was paired. */
-const SERVER = "glis.server";
+/** @typedef {{id: string, secret: string, server_key: string}} Device what a browser was given when it was paired */
+
+/** Where it is kept: for this scheme, name and port alone. A cookie would go to every port of the name. */
+const DEVICE = "glis.device";
+/** What a page of an older version kept beside its cookie. */
+const FORMER = "glis.server";
+/** A server that is there answers sooner. */
+const ENTER_MS = 10000;
+
+/** For a browser that keeps nothing. @type {Device | null} */
+let device = null;
+/** Counts with the server that gave it, for as long as that runs. @type {Promise<string> | null} */
+let ticket = null;
 
 /** Brings the code of a link. @param {string} code */
 export async function pair(code) {
-  const headers = { "Content-Type": "application/json", "X-Glis": "1" };
-  const device = await call("/pair", { method: "POST", headers, body: JSON.stringify({ code }) });
-  localStorage.setItem(SERVER, `${device.id} ${device.server_key}`);
+  const { id, secret, server_key } = await ask("/pair", saying({ code }));
+  device = { id, secret, server_key };
+  keep(DEVICE, device);
+  keep(FORMER, null);
+  leave();
 }
 
-/**
- * Fails unless the server is the one that paired this device. It is asked without the cookie: another account of the
- * machine may have taken the port meanwhile. A certificate proves as much. @param {AbortSignal} signal
- */
-export async function prove(signal) {
-  const [device, key] = (localStorage.getItem(SERVER) ?? "").split(" ");
-  if (!key || !crypto.subtle || location.protocol === "https:") return;
+/** This browser is to be known no more. */
+export async function forget() {
+  await post("/device/forget");
+  keep(DEVICE, null);
+}
+
+/** The ticket; where there is none, who answers proves first that it is our server. @param {AbortSignal} [signal]
+ * @param {number} [times] so often at once it is asked for the proof */
+export function enter(signal, times = 1) {
+  if (ticket) return ticket;
+  const fresh = letIn(signal ?? AbortSignal.timeout(ENTER_MS), times);
+  ticket = fresh;
+  fresh.catch(() => { if (ticket === fresh) ticket = null; });
+  return fresh;
+}
+
+/** The connection is lost, and with it the knowledge of who answers. */
+export const leave = () => { ticket = null; };
+
+/** @param {AbortSignal} signal @param {number} times @returns {Promise<string>} */
+async function letIn(signal, times) {
+  /** @type {Device | null} */
+  const known = kept(DEVICE, device);
+  if (!known) {
+    const older = localStorage.getItem(FORMER) !== null;
+    throw new Refused(401, older ? { kind: "older", message: "It was paired by an older version of glis. Pair it again." } : {});
+  }
+  const proofs = Array.from({ length: times }, () => prove(known, signal));
+  await Promise.any(proofs).catch(({ errors: [first] }) => { throw first; });
+  return (await ask("/ticket", saying({ secret: known.secret }, signal))).ticket;
+}
+
+/** Fails unless the server is the one that paired this browser, at this very address: another account of the machine may
+ * have taken the port, and ask our server elsewhere what to answer. @param {Device} known @param {AbortSignal} signal */
+async function prove({ id, server_key: key }, signal) {
+  if (!crypto.subtle) throw new Unreached("this browser cannot tell who answers here; open the page by HTTPS");
   const nonce = newKey();
-  const answer = await fetch(`/proof?device=${device}&nonce=${nonce}`, { credentials: "omit", cache: "no-store", signal });
-  if (answer.status === 404) throw new Refused(401, {});
-  const { proof } = await answer.json();
-  const wanted = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(`${key} ${nonce}`));
-  if (proof !== hex(new Uint8Array(wanted))) throw new Unreached("another server answers here");
+  const answer = await ask(`/proof?device=${id}&nonce=${nonce}`, { signal }).catch((fault) => { if (fault instanceof Unreached) throw fault; });
+  const wanted = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(`${key} ${location.origin} ${nonce}`));
+  if (answer?.proof !== hex(new Uint8Array(wanted))) throw new Unreached("another server answers here, or yours cannot read its devices");
 }
 
 /** Names a change: repeated under it, it is made once. */

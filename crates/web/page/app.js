@@ -1,7 +1,7 @@
 // @ts-check
 /** The page: who this device is, what is shown, and what the connection is like. */
 
-import { Refused, make, pair, post } from "./api.js";
+import { Refused, forget, make, pair, post } from "./api.js";
 import { compare, drawAsks, hear, leaveGone } from "./asks.js";
 import { complain, fill, h, headline, icon, redraw, whyNot } from "./dom.js";
 import { keep, kept } from "./kept.js";
@@ -66,7 +66,7 @@ async function start() {
   const code = /^#pair=([0-9a-z]+)$/.exec(location.hash)?.[1];
   if (code) {
     history.replaceState(null, "", "/#/");
-    // Who opens an old link may be paired already: the cookie tells, and only who has none is told of the code.
+    // Who opens an old link may be paired already: only who is not is told of the code.
     refusal = await pair(code).then(() => "", (fault) => fault.message);
   }
   await stream.start();
@@ -175,9 +175,9 @@ function drawNew() {
 }
 
 function drawSettings() {
-  const forget = async () => {
+  const leave = async () => {
     if (!confirm("Forget this device? It has to be paired again.")) return;
-    await post("/device/forget");
+    await forget();
     location.reload();
   };
   const rows = Object.entries(bindings()).map(([action, keys]) => {
@@ -194,7 +194,7 @@ function drawSettings() {
   });
   fill($("main"), headline("This device"),
     h("p", null, `${store.device.name}, which may `, h("code", null, store.device.scope)),
-    h("p", null, h("button", { type: "button", class: "outline", onclick: forget }, "Forget this device"), " ",
+    h("p", null, h("button", { type: "button", class: "outline", onclick: leave }, "Forget this device"), " ",
       "Notification" in window && Notification.permission === "default" &&
         h("button", { type: "button", class: "outline", onclick: () => Notification.requestPermission().then(drawSettings) }, "Notify me while this page is open")),
     h("h3", null, "Shortcuts"),

@@ -1,7 +1,8 @@
 // @ts-check
 /** The stream of events: it is counted, watched, and opened again where it was. */
 
-import { Unreached, prove } from "./api.js";
+import { enter, leave } from "./api.js";
+import { follow } from "./source.js";
 import { Tabs } from "./tabs.js";
 
 /** The server sends a beat every 15 seconds; two that are missing mean that the connection is dead. */
@@ -34,11 +35,14 @@ export function onWake(look, signal) {
   }
 }
 
+/** Why a device is not let in that was before, where more is known than that. @param {any} fault */
+const whyRefused = ({ kind, message }) => (["expired", "older"].includes(kind) ? message : undefined);
+
 export class Stream {
   /** @param {Ears} ears */
   constructor(ears) {
     this.ears = ears;
-    /** @type {EventSource | null} */
+    /** Ends the stream that is open. @type {AbortController | null} */
     this.source = null;
     /** Whether events are followed, from this tab's stream or another's. */
     this.follows = false;
@@ -50,8 +54,6 @@ export class Stream {
     this.tries = 0;
     this.timer = 0;
     this.watch = 0;
-    /** Whether it is our server that answers: the page came from it, or it has proved it since the connection was lost. */
-    this.sure = true;
     /** @type {AbortController | null} */
     this.probing = null;
     this.tabs = new Tabs({
@@ -76,9 +78,9 @@ export class Stream {
       const { log, seq } = await this.ears.begin();
       [this.log, this.seq] = [log, seq];
     } catch (fault) {
-      const { status, kind, message } = /** @type {any} */ (fault);
-      if (status === 401) return this.ears.state("refused", kind === "expired" ? message : undefined);
-      return this.again(/** @type {Error} */ (fault).message);
+      const { status, message } = /** @type {any} */ (fault);
+      if (status === 401) return this.ears.state("refused", whyRefused(fault));
+      return this.again(message);
     }
     this.open();
   }
@@ -92,28 +94,23 @@ export class Stream {
   }
 
   connect() {
-    if (!this.sure) return this.resume();
     this.rest();
     const from = `from=${this.seq + 1}&log=${encodeURIComponent(this.log)}`;
-    const source = new EventSource(`/api/v1/events?${from}`);
+    const source = new AbortController();
     this.source = source;
     this.alive(ANSWER_MS);
-    const on = (/** @type {string} */ name, /** @type {(data: any) => void} */ take) => source.addEventListener(name, (told) => {
+    const take = (/** @type {string} */ name, /** @type {any} */ data) => {
       this.alive();
-      take(JSON.parse(told.data));
-    });
-    on("hello", () => {
-      this.tries = 0;
-      this.tell({ state: "live" });
-    });
-    on("beat", () => this.tell({ beat: true }));
-    on("found", () => this.tell({ state: "live" }));
-    on("anew", () => this.start());
-    on("lost", ({ message }) => this.tell({ state: "lost", why: message }));
-    on("message", (event) => this.tell({ event }));
-    source.onerror = () => {
-      if (this.source === source) this.again("the connection is lost");
+      if (name === "hello") this.tries = 0;
+      if (name === "hello" || name === "found") this.tell({ state: "live" });
+      else if (name === "beat") this.tell({ beat: true });
+      else if (name === "anew") this.start();
+      else if (name === "lost") this.tell({ state: "lost", why: data.message });
+      else this.tell({ event: data });
     };
+    follow(`/api/v1/events?${from}`, take, source.signal).catch(() => {
+      if (this.source === source) this.again("the connection is lost");
+    });
   }
 
   /** Tells this page, and the other tabs if they follow it. @param {any} what */
@@ -140,7 +137,7 @@ export class Stream {
     // Each number once, whatever comes twice.
     if (event && event.seq <= this.seq) return;
     this.link = event ? { state: "live" } : { state, why };
-    if (this.link.state === "lost") this.sure = false;
+    if (this.link.state === "lost") leave();
     this.ears.state(this.link.state, why);
     if (!event) return;
     this.seq = event.seq;
@@ -171,8 +168,7 @@ export class Stream {
     this.timer = setTimeout(() => this.resume(), wait);
   }
 
-  /** Goes on where it was; who was never there begins. An `EventSource` does not tell why it failed: a device that was
-   * revoked is not to try for ever. */
+  /** Goes on where it was; who was never there begins. A device that was revoked does not try for ever. */
   async resume() {
     this.rest();
     if (!(await this.reach())) return;
@@ -186,23 +182,16 @@ export class Stream {
     const probing = new AbortController();
     this.probing = probing;
     const late = setTimeout(() => probing.abort(), ANSWER_MS);
-    let [status, why] = [0, "the server cannot be reached"];
-    try {
-      await prove(probing.signal);
-      const calls = Array.from({ length: CONNECTIONS }, () => fetch("/api/v1/device", { cache: "no-store", signal: probing.signal }));
-      ({ status } = await Promise.any(calls));
-      this.sure = true;
-    } catch (fault) {
-      status = /** @type {any} */ (fault).status ?? 0;
-      if (fault instanceof Unreached) why = fault.message;
-    }
+    leave();
+    /** @type {any} */
+    const fault = await enter(probing.signal, CONNECTIONS).then(() => null, (found) => found);
     clearTimeout(late);
     probing.abort();
     if (this.probing !== probing) return false;
     this.probing = null;
-    if (status === 401) this.tell({ state: "refused" });
-    else if (!status) this.again(why);
-    return status !== 0 && status !== 401;
+    if (fault?.status === 401) this.tell({ state: "refused", why: whyRefused(fault) });
+    else if (fault) this.again(fault.message);
+    return !fault;
   }
 
   /** Nothing is under way. */
@@ -210,7 +199,7 @@ export class Stream {
     clearTimeout(this.timer);
     clearTimeout(this.watch);
     this.probing?.abort();
-    this.source?.close();
+    this.source?.abort();
     [this.timer, this.probing, this.source] = [0, null, null];
   }
 

@@ -2,6 +2,7 @@
 /** A terminal as rows of text. Nothing that a program asks its terminal is answered here; what is typed is what a
  * person types. */
 
+import { enter, leave } from "./api.js";
 import { h } from "./dom.js";
 import { Past } from "./past.js";
 import { SILENCE_MS, onWake } from "./stream.js";
@@ -188,14 +189,16 @@ export class Terminal {
     }
   }
 
-  open() {
+  async open() {
     this.drop();
-    // While the page has lost its server it is not known who answers there.
-    if (document.body.dataset.link === "lost") return this.retry();
+    const opening = (this.opening = {});
+    const ticket = document.body.dataset.link === "lost" ? null : await enter().catch(() => null);
+    if (this.opening !== opening) return;
+    if (!ticket) return this.retry();
     const scheme = location.protocol === "https:" ? "wss" : "ws";
     // What is shown already is not told again.
     const has = this.present.size.rows ? `?offset=${this.offset}` : "";
-    const socket = new WebSocket(`${scheme}://${location.host}/api/v1/sessions/${this.session}/terminal${has}`);
+    const socket = new WebSocket(`${scheme}://${location.host}/api/v1/sessions/${this.session}/terminal${has}`, ["glis", ticket]);
     [this.socket, this.heard] = [socket, Date.now()];
     this.expect(ANSWER_MS);
     // There may be nothing new to tell.
@@ -211,6 +214,8 @@ export class Terminal {
     };
     socket.onclose = () => {
       if (this.ended) return this.drop();
+      // Whoever answers next may be another one.
+      leave();
       this.lose();
       this.retry();
     };
@@ -243,6 +248,7 @@ export class Terminal {
   /** A socket that is dead says so much later, if ever. */
   drop() {
     clearTimeout(this.watch);
+    this.opening = null;
     this.missed ||= this.unsure;
     this.unsure = false;
     if (!this.socket) return;

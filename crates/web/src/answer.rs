@@ -4,9 +4,10 @@ use crate::Told;
 use crate::asks;
 use crate::call::{self, Answered};
 use crate::connections::Connection;
+use crate::devices::Book;
 use crate::events;
 use crate::given::{Field, Given, usage};
-use crate::guard::{self, Caller, Needs};
+use crate::guard::{self, Caller, Known, Needs};
 use crate::openapi;
 use crate::page;
 use crate::pair;
@@ -28,7 +29,7 @@ use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A cookie and some headers are a few kilobytes.
+/// A ticket and some headers are a few kilobytes.
 pub(crate) const HEAD_BYTES_MAX: usize = 32 * 1024;
 /// A message has at most one megabyte, and as many escapes again.
 const BODY_BYTES_MAX: usize = 3 * 1024 * 1024;
@@ -46,6 +47,7 @@ enum Place<'p> {
     Page(&'static page::Page),
     Pair,
     Proof,
+    Ticket,
     Row(&'static Row, &'p str),
     /// Something that is not asked for like this.
     OtherMethod(Needs),
@@ -71,8 +73,8 @@ async fn judged(shared: &Arc<Shared>, head: Parts, body: Incoming) -> Reply {
         Ok(book) => book,
         Err(fault) => return reply::failure_as(StatusCode::SERVICE_UNAVAILABLE, &told(&fault)),
     };
-    let now = now();
-    let let_in = guard::check(&head, &shared.hosts, (&book, now), place.needs());
+    let known = Known { book: &book, tickets: &shared.tickets, now: now() };
+    let let_in = guard::check(&head, &shared.hosts, known, place.needs());
     let caller = match (let_in, &place) {
         (Ok(caller), _) => caller,
         (Err(guard::Refused::Door), Place::Page(_)) => return signpost::reply(&shared.hosts),
@@ -80,7 +82,7 @@ async fn judged(shared: &Arc<Shared>, head: Parts, body: Incoming) -> Reply {
     };
     if let Some(caller) = &caller {
         connection.inspect(|connection| connection.is_known());
-        shared.devices.note_use(now, &caller.id);
+        shared.devices.note_use(known.now, &caller.id);
     }
     match (place, caller) {
         (Place::Page(page), _) => page::reply(page, &head),
@@ -88,10 +90,11 @@ async fn judged(shared: &Arc<Shared>, head: Parts, body: Incoming) -> Reply {
             Ok(body) => pair::pair(shared, &body),
             Err(reply) => reply,
         },
-        (Place::Proof, _) => match query(proof::FIELDS, "", &head) {
-            Ok(given) => proof::reply(&book, &given),
-            Err(told) => reply::failure(&told),
+        (Place::Ticket, _) => match read(&head, body).await {
+            Ok(body) => pair::ticket(known, &body),
+            Err(reply) => reply,
         },
+        (Place::Proof, _) => prove(shared, &book, &head),
         (Place::Row(row @ Row { act: Act::Terminal, .. }, name), Some(caller)) => {
             match query(row.takes, name, &head) {
                 Ok(given) => terminal::open(Arc::clone(shared), caller, given, head).await,
@@ -113,6 +116,14 @@ async fn judged(shared: &Arc<Shared>, head: Parts, body: Incoming) -> Reply {
     }
 }
 
+fn prove(shared: &Shared, book: &Book, head: &Parts) -> Reply {
+    match (guard::entry(head, &shared.hosts), query(proof::FIELDS, "", head)) {
+        (Ok(entry), Ok(given)) => proof::reply(book, &entry.origin, &given),
+        (Err(why), _) => reply::refused(why),
+        (Ok(_), Err(told)) => reply::failure(&told),
+    }
+}
+
 /// About as many bytes as it came in.
 fn head_bytes(head: &Parts) -> usize {
     /// The colon, the blank and the end of a line.
@@ -131,7 +142,7 @@ fn other_method(path: &str) -> Reply {
         "GET looks, POST changes",
     );
     let can = |method: &Method| match find(method, path) {
-        Place::Page(_) | Place::Pair | Place::Proof | Place::Row(..) => true,
+        Place::Page(_) | Place::Pair | Place::Proof | Place::Ticket | Place::Row(..) => true,
         Place::OtherMethod(_) | Place::Nothing(_) => false,
     };
     let methods = [Method::GET, Method::HEAD, Method::POST];
@@ -152,8 +163,7 @@ impl Place<'_> {
         match self {
             Self::Page(page) if page.is_start() => Needs::Page,
             Self::Page(_) => Needs::Nothing,
-            Self::Proof => Needs::Page,
-            Self::Pair => Needs::Code,
+            Self::Pair | Self::Proof | Self::Ticket => Needs::OwnPage,
             Self::Row(row, _) => Needs::Scope(row.scope),
             Self::OtherMethod(needs) | Self::Nothing(needs) => *needs,
         }
@@ -170,16 +180,17 @@ fn find<'p>(method: &Method, path: &'p str) -> Place<'p> {
             Found::Nothing => Place::Nothing(looks),
         };
     }
-    if path == pair::PATH {
-        let post = method == Method::POST;
-        return if post { Place::Pair } else { Place::OtherMethod(Needs::Nothing) };
-    }
     let looks = matches!(*method, Method::GET | Method::HEAD);
-    match page::find(path) {
-        Some(page) if looks => Place::Page(page),
-        None if looks && path == proof::PATH => Place::Proof,
-        None if path != proof::PATH => Place::Nothing(Needs::Nothing),
-        Some(_) | None => Place::OtherMethod(Needs::Nothing),
+    let changes = method == Method::POST;
+    match (path, page::find(path)) {
+        (pair::PATH, _) if changes => Place::Pair,
+        (pair::TICKET_PATH, _) if changes => Place::Ticket,
+        (proof::PATH, _) if looks => Place::Proof,
+        (_, Some(page)) if looks => Place::Page(page),
+        (pair::PATH | pair::TICKET_PATH | proof::PATH, _) | (_, Some(_)) => {
+            Place::OtherMethod(Needs::Nothing)
+        }
+        (_, None) => Place::Nothing(Needs::Nothing),
     }
 }
 
@@ -248,11 +259,7 @@ async fn carry_out(
             reply::document(StatusCode::OK, &who)
         }
         Act::Forget => match shared.devices.change(|book| Ok(book.revoke(&caller.id))) {
-            Ok(_) => {
-                let mut reply = reply::document(StatusCode::OK, &json!({"forgotten": caller.name}));
-                pair::forget(shared, &mut reply);
-                reply
-            }
+            Ok(_) => reply::document(StatusCode::OK, &json!({"forgotten": caller.name})),
             Err(fault) => reply::failure(&told(&fault)),
         },
     }

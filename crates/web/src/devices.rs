@@ -24,18 +24,21 @@ const NAME_CHARS_MAX: usize = 64;
 /// Enough to tell the pages of one machine apart. It is no secret: the server tells it to whoever asks.
 const HOST_CHARS: usize = 4;
 const DAY_SECS: i64 = 24 * 60 * 60;
-/// A cookie that was not used for so long is in a browser that nobody uses.
+/// A secret that was not used for so long is in a browser that nobody uses.
 const UNUSED_SECS_MAX: i64 = 30 * DAY_SECS;
 
 /// Everything that is kept.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Book {
-    /// The name that the page has on this machine. It stays, and bookmarks and cookies with it.
+    /// The name that the page has on this machine. It stays, and bookmarks and devices with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     host: Option<String>,
     /// Where the page was last served, for links and QR codes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) url: Option<String>,
+    /// What the server proves itself by to the devices that it has paired. It lets nobody in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    server_secret: Option<String>,
     #[serde(default)]
     pub(crate) devices: Vec<Device>,
     /// Codes that no device has used yet.
@@ -65,15 +68,18 @@ pub(crate) struct Device {
 }
 
 impl Device {
-    /// What the server proves to this device that it is the one that paired it. It is made of what is kept of the
-    /// device's secret, which cannot be found out from it.
-    pub(crate) fn server_key(&self) -> String {
-        secret::hash(&format!("server {}", self.hash))
+    /// What nobody can make for this device who does not know that secret.
+    pub(crate) fn sign(&self, secret: &str) -> String {
+        secret::hash(&format!("{secret} {} {}", self.id, self.hash))
     }
 
-    /// Whether it is a cookie that was not used for too long. Whoever has a token keeps it for when it is needed.
+    /// Whether it has to be paired again. Whoever has a token keeps it for when it is needed.
     pub(crate) fn has_expired(&self, now: i64) -> bool {
-        self.kind == Kind::Device && self.unused_secs(now) > UNUSED_SECS_MAX
+        match self.kind {
+            Kind::Cookie => true,
+            Kind::Browser => self.unused_secs(now) > UNUSED_SECS_MAX,
+            Kind::Token => false,
+        }
     }
 
     /// Whether its last use is too long ago to be told to the day.
@@ -92,10 +98,22 @@ impl Device {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Kind {
-    /// By a cookie.
-    Device,
+    /// By a cookie, as older versions had it. A browser sends one to every port of its name, so it counts no more.
+    #[serde(rename = "device")]
+    Cookie,
+    /// By a secret that its browser keeps for the page alone.
+    Browser,
     /// By a bearer token.
     Token,
+}
+
+/// A device that was paired, with what only its browser is told.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Paired {
+    pub(crate) device: Device,
+    pub(crate) secret: String,
+    /// What the server proves itself by to this device.
+    pub(crate) server_key: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -143,10 +161,25 @@ impl Book {
         Ok(self.host.insert(format!("glis-{letters}.localhost")).clone())
     }
 
+    /// What the server proves itself by to this device: no other one can be told by it that it is the server. None if
+    /// nobody was ever to be paired.
+    pub(crate) fn server_key(&self, id: &str) -> Option<String> {
+        self.server_secret.as_ref().map(|secret| server_key(secret, id))
+    }
+
+    /// What all such keys are made of; made when it is first needed.
+    fn server_secret(&mut self) -> Result<String, Refused> {
+        if let Some(secret) = &self.server_secret {
+            return Ok(secret.clone());
+        }
+        Ok(self.server_secret.insert(secret::fresh()?).clone())
+    }
+
     /// Makes a code that one device can be paired with, once.
     pub(crate) fn offer(&mut self, now: i64, name: &str, scope: Scope) -> Result<String, Refused> {
         self.check_name(name)?;
         self.drop_old(now);
+        self.server_secret()?;
         if self.codes.len() >= CODES_MAX {
             let oldest = self.codes.remove(0);
             self.spend(oldest.hash);
@@ -159,7 +192,7 @@ impl Book {
     }
 
     /// Exchanges a code for a device and its secret. The code is used up.
-    pub(crate) fn redeem(&mut self, now: i64, code: &str) -> Result<(Device, String), Refused> {
+    pub(crate) fn redeem(&mut self, now: i64, code: &str) -> Result<Paired, Refused> {
         self.drop_old(now);
         // Opening an old link again is no guess: it does not count.
         if self.spent.iter().any(|known| secret::is_hash_of(known, code)) {
@@ -171,7 +204,9 @@ impl Book {
         self.spend(hash);
         self.wrong = 0;
         let name = self.free_name(name);
-        self.add(now, Kind::Device, name, scope)
+        let (device, secret) = self.add(now, Kind::Browser, name, scope)?;
+        let server_key = server_key(&self.server_secret()?, &device.id);
+        Ok(Paired { device, secret, server_key })
     }
 
     /// Codes that are too old are no good any more.
@@ -268,6 +303,10 @@ impl Book {
     }
 }
 
+fn server_key(secret: &str, id: &str) -> String {
+    secret::hash(&format!("server {secret} {id}"))
+}
+
 fn rfc3339(now: i64) -> String {
     jiff::Timestamp::from_second(now).map_or_else(|_| String::new(), |at| at.to_string())
 }
@@ -282,9 +321,9 @@ mod tests {
     fn a_code_pairs_one_device_once() {
         let mut book = Book::default();
         let code = book.offer(NOON, "phone", Scope::Send).unwrap();
-        let (device, secret) = book.redeem(NOON + 1, &code).unwrap();
+        let Paired { device, secret, .. } = book.redeem(NOON + 1, &code).unwrap();
         assert_eq!((device.name.as_str(), device.scope), ("phone", Scope::Send));
-        assert_eq!(book.owner(Kind::Device, &secret), Some(&device));
+        assert_eq!(book.owner(Kind::Browser, &secret), Some(&device));
         assert_eq!(book.owner(Kind::Token, &secret), None);
         assert_eq!(book.redeem(NOON + 2, &code), Err(Refused::SpentCode));
     }
@@ -312,10 +351,10 @@ mod tests {
     }
 
     #[test]
-    fn a_cookie_that_is_not_used_for_a_month_expires_and_a_token_does_not() {
+    fn a_device_that_is_not_used_for_a_month_expires_and_a_token_does_not() {
         let mut book = Book::default();
         let code = book.offer(NOON, "phone", Scope::Watch).unwrap();
-        let (phone, _) = book.redeem(NOON, &code).unwrap();
+        let phone = book.redeem(NOON, &code).unwrap().device;
         let (script, _) = book.token(NOON, "ci", Scope::Watch).unwrap();
         let end = NOON + UNUSED_SECS_MAX;
         assert!(!phone.has_expired(end) && phone.has_expired(end + 1));
@@ -332,14 +371,22 @@ mod tests {
         let hash = secret::hash("glis_x");
         let kept = serde_json::json!({
             "url": "http://127.0.0.1:7717/",
-            "devices": [{
-                "id": "1", "name": "ci", "kind": "token", "scope": "watch",
-                "since": "2026-11-17T09:00:00Z", "hash": hash,
-            }],
+            "devices": [
+                {
+                    "id": "1", "name": "ci", "kind": "token", "scope": "watch",
+                    "since": "2026-11-17T09:00:00Z", "hash": hash,
+                },
+                {
+                    "id": "2", "name": "desk", "kind": "device", "scope": "manage",
+                    "since": "2027-01-15T08:00:00Z", "hash": secret::hash("glis_y"),
+                },
+            ],
             "codes": [], "spent": [], "wrong": 3, "silent_until": 1_800_000_000,
         });
         let mut book: Book = serde_json::from_value(kept).unwrap();
         assert_eq!(book.owner(Kind::Token, "glis_x").unwrap().name, "ci");
+        assert_eq!(book.owner(Kind::Browser, "glis_y"), None, "what was a cookie counts no more");
+        assert!(book.devices.iter().all(|one| one.has_expired(NOON) == (one.name == "desk")));
         let code = book.offer(NOON, "phone", Scope::Watch).unwrap();
         assert!(book.redeem(NOON, &code).is_ok(), "its silence counts no more");
     }
@@ -383,7 +430,7 @@ mod tests {
         }
         let code = book.offer(NOON, "phone", Scope::Watch).unwrap();
         let same = book.offer(NOON, "phone", Scope::Watch).unwrap();
-        assert_eq!(book.redeem(NOON, &code).unwrap().0.name, "phone");
-        assert_eq!(book.redeem(NOON, &same).unwrap().0.name, "phone-2");
+        assert_eq!(book.redeem(NOON, &code).unwrap().device.name, "phone");
+        assert_eq!(book.redeem(NOON, &same).unwrap().device.name, "phone-2");
     }
 }

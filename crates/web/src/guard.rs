@@ -3,7 +3,8 @@
 
 use crate::devices::{Book, Device, Kind};
 use crate::hosts::{Door, Entry, Hosts};
-use axum::http::header::{AUTHORIZATION, COOKIE, HOST, ORIGIN};
+use crate::ticket::Tickets;
+use axum::http::header::{AUTHORIZATION, HOST, ORIGIN, SEC_WEBSOCKET_PROTOCOL};
 use axum::http::request::Parts;
 use axum::http::{HeaderName, Method};
 use glis_wire::call::Scope;
@@ -11,7 +12,10 @@ use std::net::SocketAddr;
 
 /// Set by our page and by scripts, and by no form, link or picture of another page.
 const OURS: HeaderName = HeaderName::from_static("x-glis");
+const TICKET: HeaderName = HeaderName::from_static("x-glis-ticket");
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+/// What a page speaks over a WebSocket. It names its ticket behind it.
+pub(crate) const PROTOCOL: &str = "glis";
 
 /// The address that a connection came to: a server may listen on all that its machine has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,10 +28,18 @@ pub(crate) enum Needs {
     Nothing,
     /// The page's own name, and nothing else: it holds no data either.
     Page,
-    /// The page's own name, and a code in the body, which is looked at later.
-    Code,
+    /// The page's own name, and the page itself, which brings what is looked at later.
+    OwnPage,
     /// A credential with this scope.
     Scope(Scope),
+}
+
+/// What callers are known by.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Known<'k> {
+    pub(crate) book: &'k Book,
+    pub(crate) tickets: &'k Tickets,
+    pub(crate) now: i64,
 }
 
 /// Who was let in.
@@ -50,7 +62,7 @@ pub(crate) enum Refused {
     Door,
     /// No credential, or one that is not known.
     Credential,
-    /// A cookie that was not used for long.
+    /// A device that was not used for long.
     Expired,
     /// One that may do less.
     Scope {
@@ -67,21 +79,17 @@ pub(crate) enum Refused {
 pub(crate) fn check(
     head: &Parts,
     hosts: &Hosts,
-    (book, now): (&Book, i64),
+    known: Known<'_>,
     needs: Needs,
 ) -> Result<Option<Caller>, Refused> {
     let Entry { origin, door } = entry(head, hosts)?;
     check_origin(head, &origin, needs)?;
     let caller = match needs {
-        Needs::Page | Needs::Code if door == Door::Api => return Err(Refused::Door),
-        Needs::Nothing | Needs::Page | Needs::Code => None,
+        Needs::Page | Needs::OwnPage if door == Door::Api => return Err(Refused::Door),
+        Needs::Nothing | Needs::Page | Needs::OwnPage => None,
         Needs::Scope(needs) => {
-            let device = match door {
-                Door::Page => owner(head, &hosts.cookie(), book),
-                Door::Api => by_token(head, book),
-            };
-            let device = device.ok_or(Refused::Credential)?;
-            if device.has_expired(now) {
+            let device = owner(head, door, known).ok_or(Refused::Credential)?;
+            if device.has_expired(known.now) {
                 return Err(Refused::Expired);
             }
             let (id, name) = (device.id.clone(), device.name.clone());
@@ -98,7 +106,7 @@ pub(crate) fn check(
 }
 
 /// What stands under the name that this came by.
-fn entry(head: &Parts, hosts: &Hosts) -> Result<Entry, Refused> {
+pub(crate) fn entry(head: &Parts, hosts: &Hosts) -> Result<Entry, Refused> {
     // A whole URL in the first line would overrule the header.
     if head.uri.authority().is_some() || head.uri.scheme().is_some() {
         return Err(Refused::Host);
@@ -114,29 +122,34 @@ fn check_origin(head: &Parts, own: &str, needs: Needs) -> Result<(), Refused> {
         Ok(Some(origin)) if origin == own => {}
         Ok(Some(_)) | Err(Several) => return Err(Refused::Origin),
     }
-    // A link to the page may stand anywhere; whatever has data is asked for by our page alone. A page
-    // of the same name on another port counts as the same site, and gets our cookie sent along.
+    // A link to the page may stand anywhere; whatever else it needs is asked for by our page alone. A page of the
+    // same name on another port counts as the same site.
     let from_elsewhere = match one(head, &FETCH_SITE) {
         Ok(None | Some("same-origin" | "none")) => false,
         Ok(Some(_)) | Err(Several) => true,
     };
     match needs {
-        Needs::Code | Needs::Scope(_) if from_elsewhere => Err(Refused::Origin),
-        Needs::Nothing | Needs::Page | Needs::Code | Needs::Scope(_) => Ok(()),
+        Needs::OwnPage | Needs::Scope(_) if from_elsewhere => Err(Refused::Origin),
+        Needs::Nothing | Needs::Page | Needs::OwnPage | Needs::Scope(_) => Ok(()),
     }
 }
 
-/// Whose credential this is. A bearer token that is given is the one that counts. Of several cookies any one
-/// that fits does: a page of the same name on another port can set more of them, and none that fits.
-fn owner<'b>(head: &Parts, cookie: &str, book: &'b Book) -> Option<&'b Device> {
-    if head.headers.contains_key(AUTHORIZATION) {
-        return by_token(head, book);
+/// Whose credential this is: under the page's own name the ticket of a device, or the token of a script.
+fn owner<'k>(head: &Parts, door: Door, known: Known<'k>) -> Option<&'k Device> {
+    match (door, ticket(head)) {
+        (Door::Page, Some(ticket)) => known.tickets.owner(known.book, ticket),
+        (Door::Page, None) | (Door::Api, _) => by_token(head, known.book),
     }
-    let lines = head.headers.get_all(COOKIE).iter().filter_map(|line| line.to_str().ok());
-    let pairs =
-        lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
-    let mut given = pairs.filter(|(name, _)| *name == cookie).map(|(_, value)| value);
-    given.find_map(|secret| book.owner(Kind::Device, secret))
+}
+
+/// The ticket of a page. It has a header of its own, as a proxy may want the usual one for itself. Those of a WebSocket a
+/// page cannot set, but it names the protocols that it speaks.
+fn ticket(head: &Parts) -> Option<&str> {
+    let by_protocol = || {
+        let (protocol, ticket) = one(head, &SEC_WEBSOCKET_PROTOCOL).ok()??.split_once(',')?;
+        (protocol.trim() == PROTOCOL).then(|| ticket.trim())
+    };
+    one(head, &TICKET).ok()?.or_else(by_protocol)
 }
 
 /// Whose bearer token this is.
@@ -170,7 +183,14 @@ mod tests {
     struct Scene {
         hosts: Hosts,
         book: Book,
+        tickets: Tickets,
         token: String,
+    }
+
+    impl Scene {
+        fn known(&self) -> Known<'_> {
+            Known { book: &self.book, tickets: &self.tickets, now: NOON }
+        }
     }
 
     fn scene(scope: Scope) -> Scene {
@@ -178,7 +198,7 @@ mod tests {
         let hosts = hosts.with_own_name("glis-7.localhost");
         let mut book = Book::default();
         let (_, token) = book.token(NOON, "ci", scope).unwrap();
-        Scene { hosts, book, token }
+        Scene { hosts, book, tickets: Tickets::new().unwrap(), token }
     }
 
     fn judged(
@@ -192,7 +212,7 @@ mod tests {
             request = request.header(*name, *value);
         }
         let (head, ()) = request.body(()).unwrap().into_parts();
-        check(&head, &scene.hosts, (&scene.book, NOON), needs)
+        check(&head, &scene.hosts, scene.known(), needs)
     }
 
     const HERE: (&str, &str) = ("host", "glis-7.localhost:7717");
@@ -217,12 +237,12 @@ mod tests {
     fn on_all_addresses_the_one_that_was_come_to_counts() {
         let pair = crate::tls::Pair { certificate: "c".into(), key: "k".into() };
         let hosts = Hosts::of("0.0.0.0:443".parse().unwrap(), &Front::Tls { pair, name: None });
-        let hosts = hosts.unwrap();
+        let (hosts, known) = (hosts.unwrap(), scene(Scope::Watch));
         let come_to = |to: &str, host: &str| {
             let request = Request::builder().uri("/").header("host", host);
             let (mut head, ()) = request.body(()).unwrap().into_parts();
             head.extensions.insert(CameTo(to.parse().unwrap()));
-            check(&head, &hosts, (&Book::default(), NOON), Needs::Page)
+            check(&head, &hosts, known.known(), Needs::Page)
         };
         assert_eq!(come_to("192.0.2.7:443", "192.0.2.7"), Ok(None));
         assert_eq!(come_to("192.0.2.7:443", "192.0.2.8"), Err(Refused::Host));
@@ -244,7 +264,9 @@ mod tests {
         }
         for site in ["cross-site", "same-site"] {
             let headers = [HERE, ("sec-fetch-site", site)];
-            assert_eq!(judged(&scene, ("GET", "/x"), &headers, WATCH), Err(Refused::Origin));
+            for needs in [WATCH, Needs::OwnPage] {
+                assert_eq!(judged(&scene, ("GET", "/x"), &headers, needs), Err(Refused::Origin));
+            }
             assert_eq!(judged(&scene, ("GET", "/"), &headers, Needs::Page), Ok(None));
         }
         // The page and the server have one name: a page of `localhost` is another one.
@@ -271,45 +293,54 @@ mod tests {
         assert_eq!(judged(&scene, post, &meant, WATCH).unwrap().unwrap().name, "ci");
     }
 
-    /// A device that was paired at noon, and what its `Cookie` header has to be.
+    /// A device that was paired at noon: its secret, and its ticket.
     fn paired(scene: &mut Scene) -> (String, String) {
         let code = scene.book.offer(NOON, "phone", Scope::Watch).unwrap();
-        let (_, secret) = scene.book.redeem(NOON, &code).unwrap();
-        let cookie = format!("a=b; glis-7717={secret}");
-        (secret, cookie)
+        let paired = scene.book.redeem(NOON, &code).unwrap();
+        (paired.secret, scene.tickets.of(&paired.device))
     }
 
     #[test]
-    fn a_cookie_is_no_token_and_of_several_the_one_that_fits_counts() {
+    fn a_ticket_counts_as_a_header_and_as_a_protocol_and_neither_secret_nor_cookie_does() {
         let mut scene = scene(Scope::Manage);
-        let (secret, good) = paired(&mut scene);
+        let (secret, ticket) = paired(&mut scene);
         let line = ("GET", "/");
-        let tossed = format!("glis-7717=x; {good}; glis-7717=y");
-        for good in [&good, &tossed] {
-            let caller = judged(&scene, line, &[HERE, ("cookie", good)], WATCH).unwrap().unwrap();
-            assert_eq!((caller.name.as_str(), caller.kind), ("phone", Kind::Device));
+        let protocols = format!("glis, {ticket}");
+        let (header, protocol) = ("x-glis-ticket", "sec-websocket-protocol");
+        for good in [(header, &ticket), (protocol, &protocols)] {
+            let caller = judged(&scene, line, &[HERE, (good.0, good.1)], WATCH).unwrap().unwrap();
+            assert_eq!((caller.name.as_str(), caller.kind), ("phone", Kind::Browser));
         }
-        let bearer = format!("Bearer {secret}");
-        let token = format!("glis-7717={}", scene.token);
-        for wrong in [("authorization", bearer.as_str()), ("cookie", &token)] {
+        let [by_ticket, by_secret] = [&ticket, &secret].map(|given| format!("Bearer {given}"));
+        let cookie = format!("glis-7717={ticket}; glis={secret}");
+        for wrong in [
+            ("authorization", by_ticket.as_str()),
+            ("authorization", &by_secret),
+            ("cookie", &cookie),
+            (header, &secret),
+            (header, &scene.token),
+            (protocol, &ticket),
+            (protocol, &format!("other, {ticket}")),
+        ] {
             let refused = judged(&scene, line, &[HERE, wrong], WATCH);
             assert_eq!(refused, Err(Refused::Credential), "{wrong:?}");
         }
-        // A wrong token is not made good by a right cookie.
-        let both = [HERE, ("cookie", good.as_str()), ("authorization", "Bearer x")];
+        // A wrong ticket is not made good by a right token.
+        let bearer = format!("Bearer {}", scene.token);
+        let both = [HERE, (header, "x"), ("authorization", &bearer)];
         assert_eq!(judged(&scene, line, &both, WATCH), Err(Refused::Credential));
     }
 
     #[test]
-    fn at_the_number_a_token_counts_and_no_cookie_page_or_code() {
+    fn at_the_number_a_token_counts_and_no_ticket_page_or_code() {
         let mut scene = scene(Scope::Manage);
-        let (_, cookie) = paired(&mut scene);
+        let (_, ticket) = paired(&mut scene);
         let (bearer, line) = (format!("Bearer {}", scene.token), ("GET", "/"));
         let by_token = judged(&scene, line, &[NUMBER, ("authorization", &bearer)], WATCH);
         assert_eq!(by_token.unwrap().unwrap().name, "ci");
-        let by_cookie = judged(&scene, line, &[NUMBER, ("cookie", &cookie)], WATCH);
-        assert_eq!(by_cookie, Err(Refused::Credential));
-        for needs in [Needs::Page, Needs::Code] {
+        let by_ticket = judged(&scene, line, &[NUMBER, ("x-glis-ticket", &ticket)], WATCH);
+        assert_eq!(by_ticket, Err(Refused::Credential));
+        for needs in [Needs::Page, Needs::OwnPage] {
             assert_eq!(judged(&scene, line, &[NUMBER], needs), Err(Refused::Door));
         }
         assert_eq!(judged(&scene, line, &[NUMBER], Needs::Nothing), Ok(None));

@@ -38,8 +38,6 @@ pub(crate) struct Hosts {
     own: Option<String>,
     /// The name that others know us by, always with TLS.
     public: Option<String>,
-    /// Whether a proxy has that name.
-    proxied: Proxied,
     address: SocketAddr,
 }
 
@@ -64,9 +62,9 @@ pub(crate) struct Entry {
 /// What is served under a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Door {
-    /// The page and the API: devices are paired here, and come with their cookies.
+    /// The page and the API: devices are paired here, and come with their tickets.
     Page,
-    /// The API, for whoever has a token. A cookie of this name would go to every port of it, so there is none.
+    /// The API, for whoever has a token.
     Api,
 }
 
@@ -74,12 +72,6 @@ pub(crate) enum Door {
 enum Scheme {
     Http,
     Https,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Proxied {
-    Yes,
-    No,
 }
 
 impl Scheme {
@@ -129,10 +121,10 @@ pub(crate) enum BadPlace {
 impl Hosts {
     /// The names for this place. Another machine comes by TLS, or not at all.
     pub(crate) fn of(address: SocketAddr, front: &Front) -> Result<Self, BadPlace> {
-        let (scheme, proxied, name) = match front {
-            Front::Plain => (Scheme::Http, Proxied::No, None),
-            Front::Proxy { name } => (Scheme::Http, Proxied::Yes, Some(name)),
-            Front::Tls { name, .. } => (Scheme::Https, Proxied::No, name.as_ref()),
+        let (scheme, name) = match front {
+            Front::Plain => (Scheme::Http, None),
+            Front::Proxy { name } => (Scheme::Http, Some(name)),
+            Front::Tls { name, .. } => (Scheme::Https, name.as_ref()),
         };
         if let Some(name) = name {
             let plain =
@@ -157,11 +149,11 @@ impl Hosts {
         };
         // A proxy has a port of its own, and its name is given with it.
         let has_port = |name: &str| !name.ends_with(']') && name.contains(':');
-        let public = name.map(|name| name.to_ascii_lowercase()).map(|name| match proxied {
-            Proxied::No if !has_port(&name) => scheme.with_port(&name, address.port()),
-            Proxied::No | Proxied::Yes => name,
+        let public = name.map(|name| name.to_ascii_lowercase()).map(|name| match front {
+            Front::Tls { .. } if !has_port(&name) => scheme.with_port(&name, address.port()),
+            Front::Plain | Front::Proxy { .. } | Front::Tls { .. } => name,
         });
-        Ok(Self { local, scheme, own: None, public, proxied, address })
+        Ok(Self { local, scheme, own: None, public, address })
     }
 
     /// The same, with this name for the page where it needs one: over plain HTTP, on this machine alone.
@@ -220,27 +212,6 @@ impl Hosts {
             format!("https://{name}")
         };
         Some(Entry { origin, door: Door::Page })
-    }
-
-    /// The name of our cookie. Cookies know no ports: two servers on one machine would take each
-    /// other's.
-    pub(crate) fn cookie(&self) -> String {
-        let port = self.address.port();
-        match (self.proxied, self.scheme) {
-            (Proxied::Yes, _) => "__Host-glis".to_owned(),
-            (Proxied::No, Scheme::Https) => format!("__Host-glis-{port}"),
-            (Proxied::No, Scheme::Http) => format!("glis-{port}"),
-        }
-    }
-
-    /// What a browser is told about the cookie.
-    pub(crate) fn cookie_rules(&self) -> &'static str {
-        match (self.proxied, self.scheme) {
-            (Proxied::Yes, _) | (Proxied::No, Scheme::Https) => {
-                "; Path=/; HttpOnly; SameSite=Strict; Secure"
-            }
-            (Proxied::No, Scheme::Http) => "; Path=/; HttpOnly; SameSite=Strict",
-        }
     }
 }
 
@@ -334,8 +305,6 @@ mod tests {
         assert_eq!(origin(&here, "192.0.2.7:7717", None).unwrap(), "https://192.0.2.7:7717");
         assert_eq!(origin(&here, "localhost:7717", None), None);
         assert_eq!(here.entry("192.0.2.7:7717", None).unwrap().door, Door::Page);
-        assert_eq!(here.cookie(), "__Host-glis-7717");
-        assert!(here.cookie_rules().ends_with("Secure"));
         let named = hosts("192.0.2.7:443", &tls(Some("Desk.example"))).unwrap();
         assert_eq!(named.url(), "https://desk.example/");
         assert_eq!(origin(&named, "desk.example", None).unwrap(), "https://desk.example");

@@ -26,6 +26,7 @@ mod shared;
 mod signpost;
 mod table;
 mod terminal;
+mod ticket;
 mod tls;
 mod verbs;
 

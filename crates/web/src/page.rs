@@ -44,6 +44,7 @@ const ASSETS: &[Asset] = &[
     asset!("/places.js", SCRIPT, "places.js"),
     asset!("/plans.js", SCRIPT, "plans.js"),
     asset!("/session.js", SCRIPT, "session.js"),
+    asset!("/source.js", SCRIPT, "source.js"),
     asset!("/state.js", SCRIPT, "state.js"),
     asset!("/store.js", SCRIPT, "store.js"),
     asset!("/stream.js", SCRIPT, "stream.js"),

@@ -1,48 +1,51 @@
-//! Pairing: a code is exchanged for a cookie.
+//! Pairing: a code is exchanged for a secret, and the secret for tickets.
 
-use crate::given::{Field, Given, Kind, must};
+use crate::devices::{Kind, Paired};
+use crate::given::{self, Field, Given, must};
+use crate::guard::{Known, Refused};
 use crate::reply::{self, Reply};
 use crate::shared::Shared;
 use crate::verbs::{document, now, told};
-use axum::http::header::SET_COOKIE;
-use axum::http::{HeaderValue, StatusCode};
+use axum::http::StatusCode;
 use serde_json::json;
 
 /// Where a code is brought. It is not below the API: who comes here has no credential yet.
 pub(crate) const PATH: &str = "/pair";
+/// Where a ticket is asked for; the same holds there.
+pub(crate) const TICKET_PATH: &str = "/ticket";
 
-const FIELDS: &[Field] = &[must("code", Kind::Text, "the code of the link")];
-
-/// Browsers keep no cookie for longer.
-const COOKIE_SECS: u32 = 400 * 24 * 60 * 60;
+const CODE: &[Field] = &[must("code", given::Kind::Text, "the code of the link")];
+const SECRET: &[Field] =
+    &[must("secret", given::Kind::Text, "what the browser was given when it was paired")];
 
 pub(crate) fn pair(shared: &Shared, body: &[u8]) -> Reply {
-    let given = match Given::of_body("", body, FIELDS) {
+    let given = match Given::of_body("", body, CODE) {
         Ok(given) => given,
         Err(told) => return reply::failure(&told),
     };
     let code = given.text("code").unwrap_or_default();
     match shared.devices.redeem(now(), &code) {
-        Ok((device, secret)) => {
+        Ok(Paired { device, secret, server_key }) => {
             let mut told = document(&device);
-            told["server_key"] = json!(device.server_key());
-            let mut reply = reply::document(StatusCode::OK, &told);
-            set_cookie(shared, &mut reply, &secret, COOKIE_SECS);
-            reply
+            told["secret"] = json!(secret);
+            told["server_key"] = json!(server_key);
+            reply::document(StatusCode::OK, &told)
         }
         Err(fault) => reply::failure(&told(&fault)),
     }
 }
 
-/// Takes the cookie away again.
-pub(crate) fn forget(shared: &Shared, reply: &mut Reply) {
-    set_cookie(shared, reply, "", 0);
-}
-
-fn set_cookie(shared: &Shared, reply: &mut Reply, secret: &str, secs: u32) {
-    let (name, rules) = (shared.hosts.cookie(), shared.hosts.cookie_rules());
-    let cookie = format!("{name}={secret}{rules}; Max-Age={secs}");
-    if let Ok(cookie) = HeaderValue::from_str(&cookie) {
-        reply.headers_mut().insert(SET_COOKIE, cookie);
+pub(crate) fn ticket(known: Known<'_>, body: &[u8]) -> Reply {
+    let given = match Given::of_body("", body, SECRET) {
+        Ok(given) => given,
+        Err(told) => return reply::failure(&told),
+    };
+    let secret = given.text("secret").unwrap_or_default();
+    match known.book.owner(Kind::Browser, &secret) {
+        None => reply::refused(Refused::Credential),
+        Some(device) if device.has_expired(known.now) => reply::refused(Refused::Expired),
+        Some(device) => {
+            reply::document(StatusCode::OK, &json!({"ticket": known.tickets.of(device)}))
+        }
     }
 }

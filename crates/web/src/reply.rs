@@ -134,8 +134,8 @@ pub(crate) fn refused(why: Refused) -> Reply {
         Refused::Door => wrong(
             StatusCode::FORBIDDEN,
             "wrong_name",
-            "devices are paired under the page's own name alone",
-            "open the link that `glis web pair` prints",
+            "the page has a name of its own, and devices come by that alone",
+            "open the address that `glis web` prints, or a link of `glis web pair`",
         ),
         Refused::Expired => unknown(
             "expired",

@@ -9,7 +9,7 @@ use subtle::ConstantTimeEq as _;
 /// Too many to be guessed by anything, so a plain hash is enough to keep one.
 const SECRET_BYTES: usize = 32;
 
-/// A fresh secret, in letters that a URL and a cookie take as they are.
+/// A fresh secret, in letters that a URL and a header take as they are.
 pub(crate) fn fresh() -> io::Result<String> {
     let mut bytes = [0; SECRET_BYTES];
     let mut filled = 0;

@@ -10,6 +10,7 @@ use crate::hub::Hub;
 use crate::listeners::{Listeners, failed};
 use crate::places::Places;
 use crate::shared::Shared;
+use crate::ticket::Tickets;
 use crate::tls::Tls;
 use crate::verbs::told;
 use crate::{Setup, Told};
@@ -95,8 +96,9 @@ async fn listen(
     let hub = Arc::new(Hub::new(setup.connector.clone(), setup.explain));
     let (calls, streams) =
         (Places::new(CALLS_MAX.0, CALLS_MAX.1), Places::new(STREAMS_MAX.0, STREAMS_MAX.1));
-    let shared = Shared { setup, hosts, devices: Devices::new(store), hub, calls, streams };
-    let shared = Arc::new(shared);
+    let tickets = Tickets::new().map_err(|fault| failed("no random number", &fault))?;
+    let devices = Devices::new(store);
+    let shared = Arc::new(Shared { setup, hosts, devices, tickets, hub, calls, streams });
     let ends = signals().map_err(|fault| failed("signals", &fault))?;
     ready(&url, bound);
     tokio::select! {

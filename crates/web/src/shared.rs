@@ -5,6 +5,7 @@ use crate::devices::Devices;
 use crate::hosts::Hosts;
 use crate::hub::Hub;
 use crate::places::Places;
+use crate::ticket::Tickets;
 use std::sync::Arc;
 
 /// The same for all requests of a server.
@@ -12,6 +13,7 @@ pub(crate) struct Shared {
     pub(crate) setup: Setup,
     pub(crate) hosts: Hosts,
     pub(crate) devices: Devices,
+    pub(crate) tickets: Tickets,
     pub(crate) hub: Arc<Hub>,
     /// For calls that are under way, and answers that are being taken.
     pub(crate) calls: Places,

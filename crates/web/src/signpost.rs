@@ -22,8 +22,8 @@ pub(crate) fn reply(hosts: &Hosts) -> Reply {
          <meta name=\"color-scheme\" content=\"light dark\">\n<title>glis</title>\n\
          <link rel=\"icon\" href=\"/icon.svg\">\n<link rel=\"stylesheet\" href=\"/style.css\">\n</head>\n\
          <body>\n<main class=\"main\">\n<h1>The page is at <a href=\"{url}\">{url}</a></h1>\n\
-         <p>It has a name of its own, since a browser sends the cookies of this address to every port of \
-         it. Scripts with a token may use either.</p>\n\
+         <p>It has a name of its own, which it shares with no other program of this machine. Scripts with a token \
+         may use either.</p>\n\
          <p>A browser that an older version has paired at this address is paired again there: \
          <code>glis web pair</code> prints a link.</p>\n{lost}</main>\n</body>\n</html>\n"
     );

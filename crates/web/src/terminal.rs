@@ -6,7 +6,7 @@ mod rows;
 
 use crate::call::connector;
 use crate::given::Given;
-use crate::guard::Caller;
+use crate::guard::{Caller, PROTOCOL};
 use crate::reply::{Reply, failure, wrong};
 use crate::shared::Shared;
 use axum::extract::FromRequestParts as _;
@@ -73,7 +73,7 @@ pub(crate) async fn open(
         Err(told) => return failure(&told),
     };
     let upgrade = upgrade.max_message_size(READ_BYTES_MAX).max_frame_size(READ_BYTES_MAX);
-    let upgrade = upgrade.max_write_buffer_size(TOLD_BYTES_MAX);
+    let upgrade = upgrade.max_write_buffer_size(TOLD_BYTES_MAX).protocols([PROTOCOL]);
     let shown = move |socket| async move {
         let _place = place;
         show(shared, caller, given, socket).await;

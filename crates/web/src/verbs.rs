@@ -110,7 +110,11 @@ pub fn devices(home: &Home) -> Result<Said, Told> {
         let Device { name, scope, since, last_used, .. } = device;
         let used =
             last_used.as_ref().map_or("no use noted".to_owned(), |at| format!("last used {at}"));
-        let end = if device.has_expired(now()) { ", expired: pair it again" } else { "" };
+        let end = match device.kind {
+            Kind::Cookie => ", paired by an older version: pair it again",
+            Kind::Browser if device.has_expired(now()) => ", expired: pair it again",
+            Kind::Browser | Kind::Token => "",
+        };
         let kind = word(device.kind);
         format!("{name}  {}  {kind}  since {since}  {used}{end}", scope.word())
     };
@@ -153,14 +157,14 @@ pub fn token(home: &Home, name: &str, scope: Scope) -> Result<Said, Told> {
 pub(crate) fn document(device: &Device) -> Value {
     let Device { id, name, kind, scope, since, last_used, .. } = device;
     json!({
-        "id": id, "name": name, "kind": kind, "scope": scope.word(), "since": since,
+        "id": id, "name": name, "kind": word(*kind), "scope": scope.word(), "since": since,
         "last_used": last_used, "expired": device.has_expired(now()),
     })
 }
 
 fn word(kind: Kind) -> &'static str {
     match kind {
-        Kind::Device => "device",
+        Kind::Cookie | Kind::Browser => "device",
         Kind::Token => "token",
     }
 }

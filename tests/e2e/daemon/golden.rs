@@ -82,6 +82,11 @@ fn a_token_is_still_good_after_the_upgrade_and_a_browser_pairs_anew() -> Outcome
     let host = web.host();
     let refused = web.ask("GET /api/v1/sessions", &[("Host", &host), ("Cookie", COOKIE)], "")?;
     assert_eq!(refused.status, 401, "{refused:?}");
+    // Other servers of the machine may have seen the cookie: what was in it is good for nothing.
+    let secret = COOKIE.split_once('=').ok_or("no secret")?.1;
+    assert_eq!(web.ticket(secret)?.status, 401);
+    let said = house.ok(&["web", "devices"])?;
+    assert!(said.contains("paired by an older version: pair it again"), "{said}");
     let devices = house.json(&["web", "devices"])?;
     let names: Vec<_> =
         devices.as_array().into_iter().flatten().map(|d| text_of(d, "name")).collect();

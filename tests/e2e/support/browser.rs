@@ -121,6 +121,12 @@ impl Stage {
                 self.web = Some(Web::start_at(&self.house, address)?);
                 Ok(Value::Null)
             }
+            ("start web elsewhere", []) => {
+                let web = Web::start(&self.house)?;
+                let port = web.address.port();
+                self.web = Some(web);
+                Ok(json!(port))
+            }
             ("clients", [count]) => self.follow(count.parse()?).map(|()| Value::Null),
             ("clients told", []) => self.told(),
             (act, words) => Err(format!("a story asks for `{act}` {words:?}").into()),

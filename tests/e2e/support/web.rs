@@ -1,7 +1,7 @@
 //! A server of a house, and what speaks HTTP to it word by word: no library corrects what a test means.
 
 use crate::support::house::{House, Outcome, kill_and_wait};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
@@ -109,8 +109,8 @@ impl Web {
     }
 
     pub(crate) fn get(&self, path: &str, token: &str) -> Outcome<Answer> {
-        let (host, bearer) = (self.host(), format!("Bearer {token}"));
-        let headers = [("Host", host.as_str()), ("Authorization", bearer.as_str())];
+        let (host, (name, credential)) = (self.host(), credential(token));
+        let headers = [("Host", host.as_str()), (name, credential.as_str())];
         self.ask(&format!("GET {path}"), &headers, "")
     }
 
@@ -125,18 +125,26 @@ impl Web {
         body: &Value,
         more: &[(&str, &str)],
     ) -> Outcome<Answer> {
-        let (host, bearer) = (self.host(), format!("Bearer {token}"));
-        let headers =
-            [("Host", host.as_str()), ("Authorization", bearer.as_str()), ("X-Glis", "1")];
+        let (host, (name, credential)) = (self.host(), credential(token));
+        let headers = [("Host", host.as_str()), (name, credential.as_str()), ("X-Glis", "1")];
         self.ask(&format!("POST {path}"), &[&headers, more].concat(), &body.to_string())
     }
 
-    /// Pairs a device with the code of a link. The value of its cookie header.
+    /// Pairs a device with the code of a link.
     pub(crate) fn pair(&self, link: &str) -> Outcome<Answer> {
         let code = link.split_once("#pair=").ok_or("no code")?.1;
-        let body = serde_json::json!({"code": code}).to_string();
+        self.bring("/pair", &json!({"code": code}))
+    }
+
+    /// Asks for a ticket, as the page does for the secret that it was given.
+    pub(crate) fn ticket(&self, secret: &str) -> Outcome<Answer> {
+        self.bring("/ticket", &json!({"secret": secret}))
+    }
+
+    /// Brings something as the page does that is not let in yet.
+    fn bring(&self, path: &str, body: &Value) -> Outcome<Answer> {
         let host = self.host();
-        self.ask("POST /pair", &[("Host", &host), ("X-Glis", "1")], &body)
+        self.ask(&format!("POST {path}"), &[("Host", &host), ("X-Glis", "1")], &body.to_string())
     }
 
     /// The events from a number on.
@@ -156,6 +164,15 @@ impl Web {
         }
         Ok(Events { reader })
     }
+}
+
+/// The header of a script's token or of a page's ticket.
+pub(crate) fn credential(given: &str) -> (&'static str, String) {
+    let is_ticket = given.contains('.');
+    if is_ticket {
+        return ("X-Glis-Ticket", given.to_owned());
+    }
+    ("Authorization", format!("Bearer {given}"))
 }
 
 /// A terminal as a page has it: a socket, and the rows that its frames have told.

@@ -134,7 +134,7 @@ fn wide_letters_and_a_phones_keyboard_are_where_they_belong() -> Outcome {
 }
 
 #[test]
-fn who_takes_the_port_of_a_server_that_has_ended_is_sent_no_cookie() -> Outcome {
+fn who_takes_the_port_of_a_server_that_has_ended_is_sent_nothing_that_counts() -> Outcome {
     play("stranger")
 }
 

@@ -1,6 +1,6 @@
 //! Devices and tokens: paired once, revoked at once, kept over the end of the server.
 
-use super::guard::{cookie, token};
+use super::guard::{paired, ticket, token};
 use crate::support::house::{House, Outcome, program};
 use crate::support::skip::skip;
 use crate::support::web::{Web, head};
@@ -80,22 +80,35 @@ fn who_is_let_in_or_revoked_is_so_at_once_also_in_the_middle_of_a_stream() -> Ou
 }
 
 #[test]
-fn a_killed_server_harms_nothing_and_its_devices_stay() -> Outcome {
+fn a_killed_server_harms_nothing_and_its_devices_stay_and_its_tickets_do_not() -> Outcome {
     let house = House::new()?;
     house.rehearsal("blue")?;
     let web = Web::start(&house)?;
-    let cookie = cookie(&house, &web, "phone", "watch")?;
-    let (host, address) = (web.host(), web.address.to_string());
+    let paired = paired(&house, &web, "phone", "watch")?;
+    let secret = paired["secret"].as_str().ok_or("no secret")?;
+    let given = |web: &Web| -> Outcome<String> {
+        let given = web.ticket(secret)?;
+        Ok(given.json()?["ticket"].as_str().ok_or_else(|| format!("{given:?}"))?.to_owned())
+    };
+    let former = given(&web)?;
+    assert_eq!(web.get("/api/v1/device", &former)?.status, 200);
+    assert_eq!(web.get("/api/v1/device", secret)?.status, 401, "the secret is for tickets alone");
+    let address = web.address.to_string();
     let session = house.turn("blue", "say one")?;
     web.kill()?;
     assert_eq!(house.show("blue")?["pid"], session["pid"]);
     let web = Web::start_at(&house, &address)?;
-    let headers = [("Host", host.as_str()), ("Cookie", cookie.as_str())];
-    let who = web.ask("GET /api/v1/device", &headers, "")?;
+    // Whoever had the port meanwhile may have seen the ticket, and has nothing.
+    assert_eq!(web.get("/api/v1/device", &former)?.status, 401);
+    let fresh = given(&web)?;
+    let who = web.get("/api/v1/device", &fresh)?;
     assert_eq!((who.status, &who.json()?["name"]), (200, &json!("phone")));
-    let meant = [&headers[..], &[("X-Glis", "1")]].concat();
-    assert_eq!(web.ask("POST /api/v1/device/forget", &meant, "")?.status, 200);
-    assert_eq!(web.ask("GET /api/v1/device", &headers, "")?.status, 401);
+    // Nor does it count with another server of the same home.
+    let other = Web::start(&house)?;
+    assert_eq!(other.get("/api/v1/device", &fresh)?.status, 401);
+    assert_eq!(web.post("/api/v1/device/forget", &fresh, &json!({}))?.status, 200);
+    assert_eq!(web.get("/api/v1/device", &fresh)?.status, 401);
+    assert_eq!(web.ticket(secret)?.status, 401);
     Ok(())
 }
 
@@ -199,13 +212,13 @@ fn ends(mut reader: impl Read) -> Outcome {
 }
 
 #[test]
-fn a_stolen_cookie_is_worth_nothing_after_the_revocation() -> Outcome {
+fn a_stolen_ticket_is_worth_nothing_after_the_revocation() -> Outcome {
     let house = House::new()?;
     house.rehearsal("blue")?;
     let web = Web::start(&house)?;
-    let cookie = cookie(&house, &web, "phone", "manage")?;
+    let ticket = ticket(&house, &web, "phone", "manage")?;
     let host = web.host();
-    let headers = [("Host", host.as_str()), ("Cookie", cookie.as_str())];
+    let headers = [("Host", host.as_str()), ("X-Glis-Ticket", ticket.as_str())];
     let upgrade = [
         ("Connection", "Upgrade"),
         ("Upgrade", "websocket"),

@@ -11,13 +11,19 @@ pub(super) fn token(house: &House, name: &str, scope: &str) -> Outcome<String> {
     Ok(made["token"].as_str().ok_or("no token")?.to_owned())
 }
 
-/// Pairs a device; what its `Cookie` header has to be.
-pub(super) fn cookie(house: &House, web: &Web, name: &str, scope: &str) -> Outcome<String> {
+/// Pairs a device; what its browser is told. Nothing of it is a cookie.
+pub(super) fn paired(house: &House, web: &Web, name: &str, scope: &str) -> Outcome<Value> {
     let link = house.json(&["web", "pair", "--name", name, "--scope", scope])?;
     let answer = web.pair(link["url"].as_str().ok_or("no link")?)?;
-    let cookie = answer.header("set-cookie").ok_or_else(|| format!("{answer:?}"))?;
-    assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Strict"), "{cookie}");
-    Ok(cookie.split(';').next().unwrap_or_default().to_owned())
+    assert_eq!((answer.status, answer.header("set-cookie")), (200, None), "{answer:?}");
+    answer.json()
+}
+
+/// Pairs a device; the ticket that it shows with its calls.
+pub(super) fn ticket(house: &House, web: &Web, name: &str, scope: &str) -> Outcome<String> {
+    let paired = paired(house, web, name, scope)?;
+    let given = web.ticket(paired["secret"].as_str().ok_or("no secret")?)?;
+    Ok(given.json()?["ticket"].as_str().ok_or_else(|| format!("{given:?}"))?.to_owned())
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,7 +41,7 @@ struct Cell {
     is_ours: bool,
 }
 
-fn cells(web: &Web, cookie: &str, token: &str, revoked: &str) -> Vec<Cell> {
+fn cells(web: &Web, ticket: &str, token: &str, revoked: &str) -> Vec<Cell> {
     let (own, port) = (web.host(), web.address.port());
     let hosts = [
         vec![own.clone()],
@@ -54,9 +60,13 @@ fn cells(web: &Web, cookie: &str, token: &str, revoked: &str) -> Vec<Cell> {
         Some("null".to_owned()),
     ];
     let bearer = |token: &str| Some(("Authorization", format!("Bearer {token}")));
-    let credentials = [Some(("Cookie", cookie.to_owned())), bearer(token), None, bearer(revoked)];
     let mut cells = Vec::new();
     for kind in [Kind::Get, Kind::Post, Kind::Stream, Kind::Socket] {
+        let by_page = match kind {
+            Kind::Get | Kind::Post | Kind::Stream => Some(("X-Glis-Ticket", ticket.to_owned())),
+            Kind::Socket => Some(("Sec-WebSocket-Protocol", format!("glis, {ticket}"))),
+        };
+        let credentials = [by_page, bearer(token), None, bearer(revoked)];
         for (h, host) in hosts.iter().enumerate() {
             for (o, origin) in origins.iter().enumerate() {
                 for (c, credential) in credentials.iter().enumerate() {
@@ -64,7 +74,7 @@ fn cells(web: &Web, cookie: &str, token: &str, revoked: &str) -> Vec<Cell> {
                     headers.extend(origin.iter().map(|origin| ("Origin", origin.clone())));
                     headers.extend(credential.clone());
                     headers.push(("X-Glis", "1".to_owned()));
-                    // Under its own name the page has its cookie; at the number there are tokens alone.
+                    // Under its own name the page has its ticket; at the number there are tokens alone.
                     let is_ours = match h {
                         0 => o < 2 && c < 2,
                         1 => (o == 0 || o == 2) && c == 1,
@@ -111,11 +121,11 @@ fn only_our_own_name_page_and_credential_get_in() -> Outcome {
     let house = House::new()?;
     house.rehearsal("blue")?;
     let web = Web::start(&house)?;
-    let cookie = cookie(&house, &web, "phone", "manage")?;
+    let ticket = ticket(&house, &web, "phone", "manage")?;
     let good = token(&house, "script", "manage")?;
     let revoked = token(&house, "former", "manage")?;
     house.ok(&["web", "revoke", "former"])?;
-    let cells = cells(&web, &cookie, &good, &revoked);
+    let cells = cells(&web, &ticket, &good, &revoked);
     assert_eq!(cells.len(), 560);
     let mut let_in = 0;
     let mut minutes = 0;

@@ -1,9 +1,9 @@
-//! The page has a name of its own: cookies count there alone, and at the number stands the way to it.
+//! The page has a name of its own: devices are known there alone, and at the number stands the way to it.
 
-use super::guard::{cookie, token};
+use super::guard::{paired, ticket, token};
 use crate::support::house::{House, Outcome};
 use crate::support::skip::skip;
-use crate::support::web::Web;
+use crate::support::web::{Web, credential};
 use serde_json::{Value, json};
 use std::net::{Ipv6Addr, SocketAddr, TcpListener, TcpStream};
 
@@ -16,19 +16,20 @@ fn the_page_has_a_name_that_stays_and_the_number_shows_the_way() -> Outcome {
     let letters = host.strip_prefix("glis-").and_then(|host| host.split_once(".localhost:"));
     let (letters, port) = letters.ok_or_else(|| url.clone())?;
     assert!(letters.len() == 4 && port == web.address.port().to_string(), "{url}");
-    let cookie = cookie(&house, &web, "phone", "watch")?;
+    let ticket = ticket(&house, &web, "phone", "watch")?;
     let token = token(&house, "script", "watch")?;
-    let bearer = format!("Bearer {token}");
-    let asked = |host: &str, credential: (&str, &str)| -> Outcome<u16> {
-        Ok(web.ask("GET /api/v1/sessions", &[("Host", host), credential], "")?.status)
+    let asked = |host: &str, given: &str| -> Outcome<u16> {
+        let (name, credential) = credential(given);
+        let headers = [("Host", host), (name, &*credential)];
+        Ok(web.ask("GET /api/v1/sessions", &headers, "")?.status)
     };
-    let local = format!("localhost:{port}");
-    assert_eq!(asked(&host, ("Cookie", &cookie))?, 200);
-    for name in [&host, &number, &local] {
-        assert_eq!(asked(name, ("Authorization", &bearer))?, 200, "{name}");
+    let (local, newer) = (format!("localhost:{port}"), format!("[::1]:{port}"));
+    assert_eq!(asked(&host, &ticket)?, 200);
+    for name in [&host, &number, &local, &newer] {
+        assert_eq!(asked(name, &token)?, 200, "{name}");
     }
-    for name in [&number, &local] {
-        assert_eq!(asked(name, ("Cookie", &cookie))?, 401, "{name}");
+    for name in [&number, &local, &newer] {
+        assert_eq!(asked(name, &ticket)?, 401, "{name}");
         let page = web.ask("GET /", &[("Host", name)], "")?;
         assert_eq!(page.status, 200);
         assert!(page.body.contains(&format!("<a href=\"{url}/\">")), "{page:?}");
@@ -37,13 +38,14 @@ fn the_page_has_a_name_that_stays_and_the_number_shows_the_way() -> Outcome {
         let code = link["url"].as_str().and_then(|link| link.split_once("#pair="));
         let body = json!({"code": code.ok_or("no code")?.1}).to_string();
         let paired = web.ask("POST /pair", &[("Host", name), ("X-Glis", "1")], &body)?;
-        assert_eq!((paired.status, paired.header("set-cookie")), (403, None), "{paired:?}");
+        assert_eq!(paired.status, 403, "{paired:?}");
+        let body = json!({"secret": "x"}).to_string();
+        let given = web.ask("POST /ticket", &[("Host", name), ("X-Glis", "1")], &body)?;
+        assert_eq!(given.status, 403, "{given:?}");
     }
     web.kill()?;
     let again = Web::start_at(&house, &number)?;
     assert_eq!(again.url, url);
-    let who = [("Host", host.as_str()), ("Cookie", cookie.as_str())];
-    assert_eq!(again.ask("GET /api/v1/device", &who, "")?.status, 200);
     Ok(())
 }
 
@@ -84,14 +86,34 @@ fn the_page_holds_both_addresses_of_this_machine_or_does_not_start() -> Outcome 
 }
 
 #[test]
-fn a_cookie_that_another_port_has_set_beside_ours_locks_nobody_out() -> Outcome {
+fn a_proof_is_for_one_page_and_of_use_to_no_other_server() -> Outcome {
     let house = House::new()?;
-    let web = Web::start(&house)?;
-    let cookie = cookie(&house, &web, "phone", "watch")?;
-    let name = cookie.split('=').next().unwrap_or_default();
-    for both in [format!("{name}=x; {cookie}"), format!("{cookie}; {name}=x")] {
-        let headers = [("Host", &*web.host()), ("Cookie", &both)];
-        assert_eq!(web.ask("GET /api/v1/device", &headers, "")?.status, 200, "{both}");
+    let (first, second) = (Web::start(&house)?, Web::start(&house)?);
+    let paired = paired(&house, &first, "phone", "watch")?;
+    let id = paired["id"].as_str().ok_or("no id")?;
+    let line = |id: &str| format!("GET /proof?device={id}&nonce=0123");
+    let proof = |web: &Web, id: &str| -> Outcome<Value> {
+        let answer = web.ask(&line(id), &[("Host", &web.host())], "")?;
+        assert_eq!(answer.status, 200, "{answer:?}");
+        Ok(answer.json()?["proof"].clone())
+    };
+    assert_eq!(proof(&first, id)?, proof(&first, id)?);
+    assert_ne!(proof(&first, id)?, proof(&second, id)?, "what one says is good for the other");
+    // Whether there is such a device is not told, nor is whether it was revoked.
+    assert_ne!(proof(&first, "nobody")?, proof(&first, id)?);
+    let before = proof(&first, id)?;
+    house.ok(&["web", "revoke", "phone"])?;
+    assert_eq!(proof(&first, id)?, before);
+    // It is asked for by the page itself.
+    let host = first.host();
+    for (headers, status) in [
+        ([("Host", second.host().as_str()), ("X-Glis", "1")], 421),
+        ([("Host", first.address.to_string().as_str()), ("X-Glis", "1")], 403),
+        ([("Host", &*host), ("Origin", second.url.as_str())], 403),
+        ([("Host", &*host), ("Sec-Fetch-Site", "same-site")], 403),
+    ] {
+        let answer = first.ask(&line(id), &headers, "")?;
+        assert_eq!(answer.status, status, "{headers:?}");
     }
     Ok(())
 }
@@ -109,13 +131,15 @@ fn rewrite(house: &House, change: impl Fn(&mut Value)) -> Outcome {
 }
 
 #[test]
-fn a_cookie_that_nobody_uses_for_a_month_expires_and_a_token_does_not() -> Outcome {
+fn a_device_that_nobody_uses_for_a_month_expires_and_a_token_does_not() -> Outcome {
     let house = House::new()?;
     let web = Web::start(&house)?;
-    let cookie = cookie(&house, &web, "phone", "watch")?;
+    let paired = paired(&house, &web, "phone", "watch")?;
+    let secret = paired["secret"].as_str().ok_or("no secret")?;
+    let given = web.ticket(secret)?.json()?;
+    let ticket = given["ticket"].as_str().ok_or("no ticket")?;
     let token = token(&house, "script", "watch")?;
-    let host = web.host();
-    let asked = || web.ask("GET /api/v1/device", &[("Host", &host), ("Cookie", &cookie)], "");
+    let asked = || web.get("/api/v1/device", ticket);
     let listed = || -> Outcome<(Value, Value)> {
         let listed = house.json(&["web", "devices"])?;
         Ok((listed[0]["last_used"].clone(), listed[0]["expired"].clone()))
@@ -138,8 +162,9 @@ fn a_cookie_that_nobody_uses_for_a_month_expires_and_a_token_does_not() -> Outco
     let older = day(31)?;
     rewrite(&house, |device| device["last_used"] = older.clone())?;
     assert_eq!(listed()?, (older.clone(), json!(true)));
-    let refused = asked()?;
-    assert_eq!((refused.status, &refused.json()?["error"]["kind"]), (401, &json!("expired")));
+    for refused in [asked()?, web.ticket(secret)?] {
+        assert_eq!((refused.status, &refused.json()?["error"]["kind"]), (401, &json!("expired")));
+    }
     assert!(house.ok(&["web", "devices"])?.contains("expired: pair it again"));
     assert_eq!(web.get("/api/v1/device", &token)?.status, 200);
     // One that an older version has paired and never noted a use of counts from then.

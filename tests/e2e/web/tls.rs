@@ -102,8 +102,15 @@ fn request(line: &str, headers: &[(&str, &str)], body: &str) -> Outcome<String> 
     Ok(format!("{text}\r\n{body}"))
 }
 
+/// What the body of an answer has under this name.
+fn said(answer: &str, name: &str) -> Outcome<String> {
+    let body = answer.split_once("\r\n\r\n").map_or("", |(_, body)| body);
+    let body: serde_json::Value = serde_json::from_str(body).map_err(|_| answer.to_owned())?;
+    Ok(body[name].as_str().ok_or_else(|| answer.to_owned())?.to_owned())
+}
+
 #[test]
-fn a_certificate_makes_links_cookies_and_sockets_secure() -> Outcome {
+fn a_certificate_makes_links_calls_and_sockets_secure() -> Outcome {
     if !has_openssl() {
         return without();
     }
@@ -120,30 +127,30 @@ fn a_certificate_makes_links_cookies_and_sockets_secure() -> Outcome {
     let origin = format!("https://{host}");
     let own = [("Host", host.as_str()), ("Origin", origin.as_str()), ("X-Glis", "1")];
     let paired = asked(&web, &pair, "localhost", &request("POST /pair", &own, &body)?)?;
-    let cookie = paired.lines().find_map(|line| line.strip_prefix("set-cookie: "));
-    let cookie = cookie.ok_or_else(|| format!("no cookie: {paired}"))?;
-    let port = web.address.port();
-    assert!(cookie.starts_with(&format!("__Host-glis-{port}=")), "{cookie}");
-    for rule in ["; Secure", "; HttpOnly", "; SameSite=Strict", "; Path=/"] {
-        assert!(cookie.contains(rule), "{cookie}");
-    }
-    let cookie = cookie.split(';').next().unwrap_or_default();
-    let with = [&own[..2], &[("Cookie", cookie)]].concat();
+    assert!(!paired.contains("set-cookie"), "{paired}");
+    let secret = said(&paired, "secret")?;
+    let body = json!({"secret": secret}).to_string();
+    let given = asked(&web, &pair, "localhost", &request("POST /ticket", &own, &body)?)?;
+    let ticket = said(&given, "ticket")?;
+    let shown = ("X-Glis-Ticket", ticket.as_str());
+    let with = [&own[..2], &[shown]].concat();
     let list = asked(&web, &pair, "localhost", &request("GET /api/v1/sessions", &with, "")?)?;
     assert!(list.starts_with("HTTP/1.1 200 ") && list.contains("\"shell\""), "{list}");
     // A page that came in clear is another page, and another name is another host.
     let plain = format!("http://{host}");
     for (headers, status) in [
-        ([("Host", host.as_str()), ("Origin", plain.as_str()), ("Cookie", cookie)], 403),
-        ([("Host", "desk.example"), ("Origin", "https://desk.example"), ("Cookie", cookie)], 421),
+        ([("Host", host.as_str()), ("Origin", plain.as_str())], 403),
+        ([("Host", "desk.example"), ("Origin", "https://desk.example")], 421),
     ] {
+        let headers = [&headers[..], &[shown]].concat();
         let told =
             asked(&web, &pair, "localhost", &request("GET /api/v1/sessions", &headers, "")?)?;
         assert!(told.starts_with(&format!("HTTP/1.1 {status} ")), "{told}");
     }
     let line = "GET /api/v1/sessions/shell/terminal HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: \
         websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
-    let upgrade = format!("{line}Host: {host}\r\nOrigin: {origin}\r\nCookie: {cookie}\r\n\r\n");
+    let line = format!("{line}Host: {host}\r\nOrigin: {origin}\r\n");
+    let upgrade = format!("{line}Sec-WebSocket-Protocol: glis, {ticket}\r\n\r\n");
     let mut socket = connect(&web, &pair, "localhost", &upgrade)?;
     let mut told = Vec::new();
     let mut output = socket.stdout.take().ok_or("no stdout")?;

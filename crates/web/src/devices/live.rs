@@ -1,7 +1,7 @@
 //! The devices as a running server knows them: what another process changes counts at once.
 
 use super::store::{NAME, Store, StoreFault};
-use super::{Book, Device, Refused};
+use super::{Book, Paired, Refused};
 use glis_wire::call::Scope;
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
 use rustix::io::Errno;
@@ -69,7 +69,7 @@ impl Devices {
 
     /// Exchanges a code for a device and its secret. A code is too long to be guessed, so wrong ones shut nobody
     /// out; they are counted.
-    pub(crate) fn redeem(&self, now: i64, code: &str) -> Result<(Device, String), StoreFault> {
+    pub(crate) fn redeem(&self, now: i64, code: &str) -> Result<Paired, StoreFault> {
         // Looked at first without a change of the file: anybody can bring wrong codes, and many.
         match Book::clone(&*self.now()?).redeem(now, code) {
             Ok(_) => {

@@ -55,7 +55,7 @@ pub(super) const ROWS: &[Row] = &[
         method: Verb::Post,
         path: "/device/forget",
         scope: Scope::Watch,
-        does: "Forget who asks: the cookie or token is good for nothing any more",
+        does: "Forget who asks: the device or token is good for nothing any more",
         takes: &[],
         gives: Gives::Object,
         act: Act::Forget,
