@@ -24,6 +24,8 @@ const NAME_CHARS_MAX: usize = 64;
 /// Enough to tell the pages of one machine apart. It is no secret: the server tells it to whoever asks.
 const HOST_CHARS: usize = 4;
 const DAY_SECS: i64 = 24 * 60 * 60;
+/// More servers of one home do not run at once; the address of the oldest is forgotten.
+const URLS_MAX: usize = 8;
 /// A secret that was not used for so long is in a browser that nobody uses.
 const UNUSED_SECS_MAX: i64 = 30 * DAY_SECS;
 
@@ -33,9 +35,9 @@ pub(crate) struct Book {
     /// The name that the page has on this machine. It stays, and bookmarks and devices with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     host: Option<String>,
-    /// Where the page was last served, for links and QR codes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) url: Option<String>,
+    /// Where the page was served, for links and QR codes, the latest last.
+    #[serde(default)]
+    pub(crate) urls: Vec<String>,
     /// What the server proves itself by to the devices that it has paired. It lets nobody in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     server_secret: Option<String>,
@@ -159,6 +161,14 @@ impl Book {
         }
         let letters: String = secret::fresh()?.chars().take(HOST_CHARS).collect();
         Ok(self.host.insert(format!("glis-{letters}.localhost")).clone())
+    }
+
+    /// Notes where the page is served.
+    pub(crate) fn note_url(&mut self, url: String) {
+        self.urls.retain(|known| *known != url);
+        self.urls.push(url);
+        let over = self.urls.len().saturating_sub(URLS_MAX);
+        self.urls.drain(..over);
     }
 
     /// What the server proves itself by to this device: no other one can be told by it that it is the server. None if

@@ -88,7 +88,7 @@ async fn listen(
     let store = Store::new(&setup.connector.home.state);
     let hosts = store.change(|book| {
         let hosts = hosts.with_own_name(&book.host()?);
-        book.url = Some(hosts.url());
+        book.note_url(hosts.url());
         Ok(hosts)
     });
     let hosts = hosts.map_err(|fault| told(&fault))?;

@@ -3,16 +3,24 @@
 use crate::Told;
 use crate::devices::{Book, Device, Kind, Refused, Store, StoreFault};
 use crate::hosts::{LOOPBACKS, USUAL};
+use crate::{proof, secret};
 use glis_wire::call::Scope;
 use glis_wire::home::Home;
 use qrcode::render::unicode::Dense1x2;
 use qrcode::{EcLevel, QrCode};
 use serde_json::{Value, json};
+use std::io::{self, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
-/// A server on this machine answers at once.
+/// A server on this machine is connected to at once.
 const REACH_TIME: Duration = Duration::from_millis(500);
+/// And answers soon, also where much else runs.
+const ANSWER_TIME: Duration = Duration::from_secs(3);
+/// More than the proof and its headers is no answer of ours.
+const ANSWER_BYTES_MAX: u64 = 8 * 1024;
+/// What asks for a proof here is no device.
+const NO_DEVICE: &str = "pair";
 
 /// What is printed: for a script, and for a person.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,10 +35,10 @@ pub struct Said {
 pub fn pair(home: &Home, name: &str, scope: Scope) -> Result<Said, Told> {
     let made = store(home).change(|book| {
         let code = book.offer(now(), name, scope)?;
-        Ok((code, book.host()?, book.url.clone()))
+        Ok((code, book.host()?, book.clone()))
     });
-    let (code, host, last) = made.map_err(|fault| told(&fault))?;
-    let (url, reach) = reachable(&host, last);
+    let (code, host, book) = made.map_err(|fault| told(&fault))?;
+    let (url, reach) = reachable(&host, &book);
     // The fragment is not sent to any server, so no log of a proxy has it.
     let link = format!("{url}#pair={code}");
     let drawn = QrCode::with_error_correction_level(&link, EcLevel::L).map(|code| {
@@ -69,26 +77,45 @@ enum Reach {
     Unknown,
 }
 
-/// Where the page is: where it was last served, or at the usual place if that one has ended.
-fn reachable(host: &str, last: Option<String>) -> (String, Reach) {
+/// Where the page is: the latest of its servers that answers, or else where it was last served.
+fn reachable(host: &str, book: &Book) -> (String, Reach) {
     let port = USUAL.rsplit(':').next().unwrap_or_default();
     let usual = format!("http://{host}:{port}/");
-    let last = last.unwrap_or_else(|| usual.clone());
-    let known = reach(&last);
-    if known == Reach::Nobody && reach(&usual) == Reach::Answered {
-        return (usual, Reach::Answered);
+    let last = book.urls.last().unwrap_or(&usual);
+    match reach(last, book) {
+        Reach::Nobody => {}
+        known @ (Reach::Answered | Reach::Unknown) => return (last.clone(), known),
     }
-    (last, known)
+    let mut others = book.urls.iter().rev().skip(1).chain([&usual]);
+    let answers = others.find(|url| reach(url, book) == Reach::Answered);
+    answers.map_or((last.clone(), Reach::Nobody), |url| (url.clone(), Reach::Answered))
 }
 
-fn reach(url: &str) -> Reach {
+fn reach(url: &str, book: &Book) -> Reach {
     let places = places(url);
-    let answers = |place| TcpStream::connect_timeout(place, REACH_TIME).is_ok();
+    let answers = |place: &SocketAddr| match url.strip_prefix("http://") {
+        // Another program may have the port by now, and is not to get the code of a link.
+        Some(host) => is_ours(*place, host.trim_end_matches('/'), book).unwrap_or(false),
+        None => TcpStream::connect_timeout(place, REACH_TIME).is_ok(),
+    };
     match places.as_slice() {
         [] => Reach::Unknown,
         places if places.iter().any(answers) => Reach::Answered,
         _ => Reach::Nobody,
     }
+}
+
+/// Whether the server there proves that it is one of this home.
+fn is_ours(place: SocketAddr, host: &str, book: &Book) -> io::Result<bool> {
+    let nonce = secret::fresh()?;
+    let mut stream = TcpStream::connect_timeout(&place, REACH_TIME)?;
+    stream.set_read_timeout(Some(ANSWER_TIME))?;
+    let target = format!("{}?device={NO_DEVICE}&nonce={nonce}", proof::PATH);
+    write!(stream, "GET {target} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n")?;
+    let mut answer = String::new();
+    stream.take(ANSWER_BYTES_MAX).read_to_string(&mut answer)?;
+    let wanted = proof::of(book, &format!("http://{host}"), NO_DEVICE, &nonce);
+    Ok(wanted.is_some_and(|proof| answer.contains(&proof)))
 }
 
 /// Where an address leads; nowhere that is known here if it has a name that is not the page's own.

@@ -4,7 +4,7 @@ use super::guard::{paired, ticket, token};
 use crate::support::house::{House, Outcome, program};
 use crate::support::skip::skip;
 use crate::support::web::{Web, head};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::io::{BufReader, Read};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -56,6 +56,38 @@ fn a_link_leads_to_a_server_that_answers_or_says_that_none_does() -> Outcome {
     let link = house.json(&["web", "pair", "--name", "four"])?;
     assert_eq!(link["answers"], true);
     assert_eq!(named.pair(link["url"].as_str().ok_or("no link")?)?.status, 200);
+    Ok(())
+}
+
+#[test]
+fn a_link_leads_to_the_server_that_lives_and_to_no_other_program() -> Outcome {
+    let house = House::new()?;
+    let first = Web::start(&house)?;
+    let second = Web::start(&house)?;
+    let link = |name: &str| house.json(&["web", "pair", "--name", name]);
+    let leads_to =
+        |link: &Value, url: &str| link["url"].as_str().is_some_and(|l| l.starts_with(url));
+    let later = link("one")?;
+    assert!(leads_to(&later, &second.url) && later["answers"] == true, "{later}");
+    let (former, address) = (second.url.clone(), second.address);
+    second.kill()?;
+    let other = link("two")?;
+    assert!(leads_to(&other, &first.url) && other["answers"] == true, "{other}");
+    // Another program takes the port, and answers.
+    let stranger = std::net::TcpListener::bind(address)?;
+    let served = std::thread::spawn(move || -> std::io::Result<()> {
+        for _ in 0..2 {
+            let (mut stream, _) = stranger.accept()?;
+            std::io::Write::write_all(&mut stream, b"HTTP/1.1 200 OK\r\n\r\n{\"proof\":\"0\"}")?;
+        }
+        Ok(())
+    });
+    let other = link("three")?;
+    assert!(leads_to(&other, &first.url) && other["answers"] == true, "{other}");
+    first.kill()?;
+    let none = link("four")?;
+    assert!(leads_to(&none, &former) && none["answers"] == false, "{none}");
+    served.join().map_err(|_| "the stranger broke")??;
     Ok(())
 }
 
