@@ -1,11 +1,17 @@
 //! The page has a name of its own: devices are known there alone, and at the number stands the way to it.
 
 use super::guard::{paired, ticket, token};
-use crate::support::house::{House, Outcome};
+use crate::support::house::{Background, House, Outcome, program};
 use crate::support::skip::skip;
 use crate::support::web::{Web, credential};
 use serde_json::{Value, json};
+use std::ffi::OsStr;
+use std::io::{BufRead as _, BufReader};
 use std::net::{Ipv6Addr, SocketAddr, TcpListener, TcpStream};
+use std::process::Command;
+
+/// Where it listens if nothing else is said.
+const USUAL: &str = "127.0.0.1:7717";
 
 #[test]
 fn the_page_has_a_name_that_stays_and_the_number_shows_the_way() -> Outcome {
@@ -82,6 +88,30 @@ fn the_page_holds_both_addresses_of_this_machine_or_does_not_start() -> Outcome 
         }
         web.kill()?;
     }
+    Ok(())
+}
+
+#[test]
+fn a_machine_without_ipv6_has_the_page_at_one_address() -> Outcome {
+    let house = House::new()?;
+    // A network of its own, in which the newer address is not there.
+    let without =
+        "ip link set lo up && echo 1 > /proc/sys/net/ipv6/conf/lo/disable_ipv6 && exec \"$@\"";
+    let inside = |program: &OsStr| {
+        let mut command = Command::new("unshare");
+        command.args(["--net", "sh", "-c", without, "sh"]).arg(program);
+        command
+    };
+    match inside("true".as_ref()).output() {
+        Ok(tried) if tried.status.success() => {}
+        Ok(tried) => return skip(&format!("no network of its own: {tried:?}"), None),
+        Err(fault) => return skip(&format!("unshare: {fault}"), Some("util-linux")),
+    }
+    let mut command = inside(program().as_os_str());
+    let mut web = Background::start(house.enter(&mut command).args(["web", "--listen", USUAL]))?;
+    let mut line = String::new();
+    BufReader::new(web.0.stdout.take().ok_or("no stdout")?).read_line(&mut line)?;
+    assert!(line.starts_with("http://glis-") && line.contains(USUAL), "{line:?}");
     Ok(())
 }
 
