@@ -5,7 +5,7 @@ use crate::fault::{About as _, SnapshotFault};
 use crate::git::{checked, offline, run_in};
 use crate::hash::Oid;
 use crate::scratch::{sync_dir, write_durably};
-use std::io::{self, Write as _};
+use std::io::{ErrorKind, Write as _};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -105,14 +105,14 @@ pub(crate) fn publish(common: &Path, name: &str, commit: &Oid) -> Result<(), Sna
         run_in(common, &["update-ref", name, &commit.to_string(), &zero])?;
         return sync_dir(&common.join("reftable"));
     }
-    use io::ErrorKind::{AlreadyExists, NotFound};
     let path = common.join(name);
     let mut left = ATTEMPTS;
     loop {
         left -= 1;
         match place(common, &path, commit) {
             Err(SnapshotFault::File { source, .. })
-                if left > 0 && matches!(source.kind(), NotFound | AlreadyExists) => {}
+                if left > 0
+                    && matches!(source.kind(), ErrorKind::NotFound | ErrorKind::AlreadyExists) => {}
             placed => return placed,
         }
     }
