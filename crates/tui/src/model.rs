@@ -1,6 +1,7 @@
 //! Everything that is shown. It is changed by `update` alone, and reads no clock and no file.
 
 mod ages;
+mod done;
 mod executed;
 mod field;
 mod forms;
@@ -13,6 +14,7 @@ mod plan_box;
 mod preview;
 
 pub(crate) use ages::{running_secs, since};
+pub(crate) use done::{Done, End, UnderWay};
 pub(crate) use executed::{Executed, Stage, stage as executed_stage};
 pub(crate) use field::Field;
 pub(crate) use forms::{Fields, FileBox, SearchBox, Sought, WordsBox};
@@ -236,42 +238,6 @@ pub(crate) enum Kind {
     /// Nothing was to be done, and why.
     Said,
     Wrong,
-}
-
-/// Something that was asked for and has not ended.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct UnderWay {
-    /// The session; none if it concerns all.
-    pub(crate) id: Option<String>,
-    pub(crate) name: String,
-    pub(crate) deed: Option<Deed>,
-    pub(crate) label: &'static str,
-    /// What a new session is to be told.
-    pub(crate) prompt: Option<String>,
-}
-
-/// Something that was done here.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Done {
-    pub(crate) ticket: u64,
-    pub(crate) id: Option<String>,
-    /// What the session was called.
-    pub(crate) name: String,
-    pub(crate) deed: Option<Deed>,
-    /// What would be typed to do the same.
-    pub(crate) line: String,
-    pub(crate) end: End,
-    /// When it was asked for.
-    pub(crate) at: u64,
-}
-
-/// How it ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum End {
-    NotYet,
-    Well,
-    Badly,
-    Undone,
 }
 
 /// What is known to have changed, and is looked at again.

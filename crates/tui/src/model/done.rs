@@ -1,0 +1,39 @@
+//! What was asked for here: under way, or done.
+
+use crate::deed::Deed;
+
+/// Something that was asked for and has not ended.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct UnderWay {
+    /// The session; none if it concerns all.
+    pub(crate) id: Option<String>,
+    pub(crate) name: String,
+    pub(crate) deed: Option<Deed>,
+    pub(crate) label: &'static str,
+    /// What a new session is to be told.
+    pub(crate) prompt: Option<String>,
+}
+
+/// Something that was done here.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Done {
+    pub(crate) ticket: u64,
+    pub(crate) id: Option<String>,
+    /// What the session was called.
+    pub(crate) name: String,
+    pub(crate) deed: Option<Deed>,
+    /// What would be typed to do the same.
+    pub(crate) line: String,
+    pub(crate) end: End,
+    /// When it was asked for.
+    pub(crate) at: u64,
+}
+
+/// How it ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum End {
+    NotYet,
+    Well,
+    Badly,
+    Undone,
+}
