@@ -426,6 +426,11 @@ impl Model {
         times.into_iter().flatten().min()
     }
 
+    /// Whether something has changed that was not looked at yet.
+    pub(crate) fn is_behind(&self) -> bool {
+        self.looking.under_way || !self.looking.stale.is_empty()
+    }
+
     /// Whether any session works, and is looked at again for that.
     pub(crate) fn works(&self) -> bool {
         let busy = |session: &SessionView| session.status == Status::Busy;

@@ -34,6 +34,10 @@ fn everything_is_paused_and_resumed_after_a_question_with_the_number() {
     assert_eq!(desk.press("n P esc"), "");
     assert!(desk.press("P y").contains("pause_all"));
     "paused".clone_into(&mut desk.model.gate);
+    desk.event("docs", Status::Paused);
+    desk.press("U");
+    assert!(desk.frame().contains("Resume what P stopped?"), "not counted yet: {}", desk.frame());
+    desk.press("n");
     for mut stopped in desk.model.sessions.values().cloned().collect::<Vec<_>>() {
         if stopped.status != Status::Failed && stopped.name != "api" {
             stopped.status = Status::Paused;

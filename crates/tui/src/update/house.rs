@@ -63,6 +63,8 @@ pub(super) fn ask_all(model: &mut Model, command: Command) {
         (resume_all_from_log(), resuming, question)
     } else {
         let question = match counted(model, is_held) {
+            // What an event has told of is looked at a moment later, and counted then.
+            _ if model.is_behind() => format!("Resume what {pause} stopped?"),
             Some(those) => format!("Resume {those}, which {pause} stopped?"),
             None => "No session was stopped. Let everything begin again?".to_owned(),
         };
