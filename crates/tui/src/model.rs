@@ -94,6 +94,8 @@ pub(crate) struct Model {
     pub(crate) focus: Option<Focus>,
     /// When a key was last pressed, or the program was begun.
     pub(crate) pressed_at: u64,
+    /// The key.
+    pub(crate) pressed: Option<Chord>,
     pub(crate) page: Page,
     pub(crate) notice: Option<Notice>,
     pub(crate) prefix: Option<Prefix>,
@@ -310,6 +312,7 @@ impl Model {
             drag: None,
             focus: None,
             pressed_at: now.ms,
+            pressed: None,
             page: Page::Empty,
             notice: None,
             prefix: None,

@@ -15,7 +15,7 @@ use crate::keymap::{KeyFault, KeyMap, Keys};
 use crate::message::{Effect, Msg, Now, Told};
 use crate::model::{Access, Model, Start};
 use crate::theme::{Depth, Ground, Theme};
-use crate::update::{unsent, update};
+use crate::update::{painted, unsent, update};
 use calls::Calls;
 use canvas::Canvas;
 use drafts::Keeper;
@@ -279,7 +279,9 @@ impl Runtime {
         (self.dirty, self.pressed) = (false, false);
         self.drawn = Some(Instant::now());
         let bytes = self.canvas.draw(&self.model);
-        self.tell(&bytes)
+        self.tell(&bytes)?;
+        painted(&mut self.model);
+        Ok(())
     }
 
     fn tell(&mut self, bytes: &[u8]) -> io::Result<()> {

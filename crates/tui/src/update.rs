@@ -21,6 +21,7 @@ mod send;
 mod tabs;
 mod words;
 
+pub(crate) use asking::painted;
 pub(crate) use drafts::unsent;
 
 use crate::chord::{Chord, Code, Held};
@@ -41,6 +42,8 @@ const LOOK_PACE_MS: u64 = 100;
 const BUSY_LOOK_MS: u64 = 3000;
 /// A terminal that was not there yet is looked for again after so long: a holder begins in a sixth of it.
 const FOLLOW_AGAIN_MS: u64 = 1000;
+/// A key that is held repeats every 30 ms, and no hand presses one again within this.
+const REPEAT_MS: u64 = 100;
 /// The list is not put in another order under a hand that moved in it this recently.
 const SETTLE_MS: u64 = 2000;
 /// A prefix waits so long for its second key.
@@ -158,6 +161,10 @@ fn take_input(model: &mut Model, input: Input, effects: &mut Vec<Effect>) {
 fn press_key(model: &mut Model, chord: Chord, effects: &mut Vec<Effect>) {
     model.drag = None;
     model.begun_plan = None;
+    let is_same = model.pressed.replace(chord) == Some(chord);
+    if is_same && model.now.ms < model.pressed_at + REPEAT_MS {
+        asking::hold_off(model);
+    }
     model.pressed_at = model.now.ms;
     press::press(model, chord, effects);
     drafts::typed(model);

@@ -58,7 +58,7 @@ pub(crate) enum Target {
 pub(crate) fn draw(model: &Model, buffer: &mut Buffer) -> Option<(u16, u16)> {
     let area = buffer.area;
     let mut pen = Pen::new(buffer, model.theme);
-    if area.width < LEAST.0 || area.height < LEAST.1 {
+    if is_too_small(area) {
         let theme = model.theme;
         pen.put(area.x, area.y, area.width, "too small", theme.text());
         return None;
@@ -87,6 +87,10 @@ pub(crate) fn draw(model: &Model, buffer: &mut Buffer) -> Option<(u16, u16)> {
         });
     }
     cursor
+}
+
+fn is_too_small(area: Rect) -> bool {
+    area.width < LEAST.0 || area.height < LEAST.1
 }
 
 /// What is at this place.
@@ -197,8 +201,9 @@ pub(crate) fn sessions_in_sight(model: &Model) -> Vec<String> {
 
 /// What of the question in hand is on the screen.
 pub(crate) fn ask_rows(model: &Model) -> AskRows {
-    let layout = Layout::of(model, Layout::whole(model));
-    asks::in_sight(model, layout.body)
+    let whole = Layout::whole(model);
+    let rows = asks::in_sight(model, Layout::of(model, whole).body);
+    if is_too_small(whole) { AskRows { shown: 0..0, ..rows } } else { rows }
 }
 
 /// The line of the conversation in hand at which something was said.

@@ -14,9 +14,9 @@ pub(crate) struct InHand {
     pub(crate) ask: WaitingFor,
     /// How many questions stand above it.
     pub(crate) place: usize,
-    /// How many rows of it were on the screen, from the first on.
+    /// How many rows of it were painted, from the first on.
     pub(crate) seen: usize,
-    /// A yes counts from then on: what came under the hand by itself was not read yet.
+    /// A yes counts from then on: what came under the hand by itself, or under a key that is held, was not read yet.
     pub(crate) counts_from: u64,
     /// How somebody has answered it, as the events tell.
     pub(crate) answered: Option<String>,

@@ -135,6 +135,7 @@ fn a_long_question_is_scrolled() {
     let frame = desk.frame();
     assert!(frame.contains("line-1\n") && frame.contains("more, pgdn"), "{frame}");
     desk.press("pgdn pgdn pgdn pgdn pgdn pgdn pgdn");
+    desk.pass(700);
     let frame = desk.frame();
     assert!(frame.contains("line-60") && frame.contains("y once"), "{frame}");
     assert_eq!(desk.press("y"), "answer id-fix-login r1 allow");

@@ -7,7 +7,7 @@ use crate::keymap::KeyMap;
 use crate::message::{Effect, Msg, News, Now, Seen};
 use crate::model::{Access, Model, Start};
 use crate::theme::{Depth, Ground, Theme};
-use crate::update::update;
+use crate::update::{painted, update};
 use crate::view;
 use glis_core::Status;
 use glis_wire::client::{Action, Request};
@@ -48,8 +48,15 @@ impl Desk {
         desk
     }
 
-    /// One message, and what is to be done for it.
+    /// One message, painted, and what is to be done for it.
     pub(super) fn tell(&mut self, msg: Msg) -> Vec<Effect> {
+        let effects = self.take(msg);
+        painted(&mut self.model);
+        effects
+    }
+
+    /// One message of several that are painted together.
+    fn take(&mut self, msg: Msg) -> Vec<Effect> {
         let mut effects = update(&mut self.model, self.now, msg);
         // What is counted beside is no part of any story.
         effects.retain(|effect| !matches!(effect, Effect::CountChanges { .. }));
@@ -62,7 +69,7 @@ impl Desk {
         self.tell(Msg::Time)
     }
 
-    /// Keys as they are written; what is no key is typed letter by letter.
+    /// Keys as they are written, each painted; what is no key are letters that come at once.
     pub(super) fn press(&mut self, keys: &str) -> String {
         let mut told = Vec::new();
         for word in keys.split(' ') {
@@ -77,7 +84,15 @@ impl Desk {
             Some(chord) => vec![chord],
             None => word.chars().filter_map(|c| Chord::parse(&c.to_string())).collect(),
         };
-        chords.into_iter().flat_map(|chord| self.tell(Msg::Input(Input::Key(chord)))).collect()
+        self.at_once(chords)
+    }
+
+    /// Keys that are read together.
+    pub(super) fn at_once(&mut self, chords: Vec<Chord>) -> Vec<Effect> {
+        let keys = chords.into_iter().map(|chord| Msg::Input(Input::Key(chord)));
+        let effects = keys.flat_map(|key| self.take(key)).collect();
+        painted(&mut self.model);
+        effects
     }
 
     /// A session has this status by an event.

@@ -11,8 +11,8 @@ use crate::view;
 use crate::wanted::Wanted;
 use glis_core::talk::AskKind;
 
-/// A yes counts so long after its question came under the hand by itself, or after the same key has shown the
-/// end of it: a person reads no faster, and a key that is held repeats every 30 ms.
+/// A yes counts so long after its question came under the hand by itself, or after a yes that came too early: a
+/// person reads no faster.
 const READ_MS: u64 = 700;
 
 /// Opens the questions, at the one of the session in hand if it asks something, else at the oldest.
@@ -87,14 +87,21 @@ pub(super) fn keep(model: &mut Model) {
     }
     model.mode = Mode::Asks { at: Some((own.id.clone(), own.ask.request.clone())) };
     model.in_hand = Some(own);
-    look(model);
 }
 
-/// Notes what is on the screen of the question in hand.
-fn look(model: &mut Model) {
+/// The model was painted on the terminal: what is in sight of the question in hand is seen. Keys that were pressed
+/// before that were pressed for something else.
+pub(crate) fn painted(model: &mut Model) {
     let shown = view::ask_rows(model).shown;
     if let Some(own) = model.in_hand.as_mut().filter(|own| shown.start <= own.seen) {
         own.seen = own.seen.max(shown.end);
+    }
+}
+
+/// A yes counts after a moment: a key that is held is not pressed for the question that it comes to.
+pub(super) fn hold_off(model: &mut Model) {
+    if let (Mode::Asks { .. }, Some(own)) = (&model.mode, &mut model.in_hand) {
+        own.counts_from = model.now.ms + READ_MS;
     }
 }
 
@@ -106,49 +113,38 @@ pub(super) fn resized(model: &mut Model) {
     }
 }
 
-/// Scrolls the question in hand, by less than is in sight: no row is passed over.
+/// Scrolls the question in hand, by less than is in sight and not before that was painted: no row is passed over.
 pub(super) fn scroll(model: &mut Model, command: Command) {
     let rows = view::ask_rows(model);
+    let is_new = model.in_hand.as_ref().is_none_or(|own| own.seen < rows.shown.end);
+    if command == Command::ScrollDown && is_new {
+        return;
+    }
     let by = isize::try_from(rows.page).unwrap_or(1);
     let by = if command == Command::ScrollUp { -by } else { by };
     model.ask_scroll = model.ask_scroll.min(rows.most).saturating_add_signed(by).min(rows.most);
 }
 
-/// Whether all of the question in hand was on the screen, long enough to be read. If not, more of it is shown:
-/// what was not seen is not allowed.
+/// Whether all of the question in hand was on the screen, long enough to be read. A yes before that puts the moment
+/// off from which one counts, so a key that is held never gets there.
 fn is_read(model: &mut Model) -> bool {
     let rows = view::ask_rows(model);
     let Some(own) = &model.in_hand else { return false };
-    let unseen = rows.all.saturating_sub(own.seen);
-    if unseen == 0 {
-        if model.now.ms < own.counts_from {
-            said(model, "not answered: read it first, then press again".to_owned());
-            return false;
-        }
+    if own.seen >= rows.all && own.counts_from <= model.now.ms {
         return true;
     }
-    scroll(model, Command::ScrollDown);
-    if let Some(own) = &mut model.in_hand {
-        own.counts_from = model.now.ms + READ_MS;
-    }
-    // What is said takes a row of the screen itself.
-    say_unseen(model, unseen);
-    let left = rows.all.saturating_sub(view::ask_rows(model).shown.end);
-    say_unseen(model, left);
-    false
-}
-
-fn say_unseen(model: &mut Model, rows: usize) {
+    let unseen = rows.all.saturating_sub(own.seen.max(rows.shown.end));
     let more = model.key(Place::Asks, Command::ScrollDown);
-    let yes = model.key(Place::Asks, Command::Allow);
+    hold_off(model);
     said(
         model,
-        match rows {
-            0 => format!("not answered: this is the end of it; {yes} again answers"),
-            1 => format!("not answered: 1 row unseen; {more} or {yes} shows it"),
-            _ => format!("not answered: {rows} rows unseen; {more} or {yes} shows them"),
+        match unseen {
+            0 => "not answered: read it first, then press again".to_owned(),
+            1 => format!("not answered: 1 row unseen; {more} shows it"),
+            _ => format!("not answered: {unseen} rows unseen; {more} shows them"),
         },
     );
+    false
 }
 
 /// Answers the question in hand, which stays in hand.
