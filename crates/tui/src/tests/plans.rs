@@ -1,9 +1,11 @@
 //! Stories of the box that a plan is executed from.
 
 use super::desk::{Desk, few};
+use super::session;
 use crate::message::{Msg, PlanFound, Told};
 use crate::model::{Access, Mode};
 use crate::theme::Ground;
+use glis_core::Status;
 use glis_wire::client::{Request, Response};
 use glis_wire::plan::{Execute, PlanRequest, PlanView};
 use serde_json::json;
@@ -108,4 +110,24 @@ fn who_may_only_look_sees_a_plan_and_executes_nothing() {
     assert!(desk.frame().contains("✓ write"), "{}", desk.frame());
     assert_eq!(desk.press("enter"), "");
     assert!(desk.frame().contains("read-only"), "{}", desk.frame());
+}
+
+/// Its task goes on in another session.
+#[test]
+fn the_session_of_a_former_run_is_resumed_and_no_other() {
+    let run = |name: &str, at: &str| {
+        let mut run = session(name, Status::Paused);
+        (run.task, run.plan) = (Some("long".to_owned()), Some("p1".to_owned()));
+        run.created_at = at.to_owned();
+        run
+    };
+    let mut desk = Desk::new(vec![
+        run("long-1", "2026-01-01T00:00:00Z"),
+        run("long-2", "2026-01-01T00:01:00Z"),
+    ]);
+    desk.press("/ long-1 enter");
+    assert_eq!(desk.press("u"), "resume id-long-1");
+    assert_eq!(desk.model.history[0].line, "glis resume long-1");
+    desk.press("/ ctrl+u long-2 enter u");
+    assert_eq!(desk.model.history[1].line, "glis resume long");
 }

@@ -75,7 +75,7 @@ pub(super) fn act(model: &mut Model, id: &str, deed: Deed, effects: &mut Vec<Eff
     // What is said of answers adds up.
     let adds = matches!(deed, Deed::Answer { .. });
     model.notice = model.notice.take().filter(|said| adds && said.kind == Kind::Answered);
-    let task = model.sessions.get(id).and_then(|session| of_task(session, &deed));
+    let task = model.sessions.get(id).and_then(|session| of_task(model, session, &deed));
     let (request, line) = task.unwrap_or_else(|| (deed.request(id), deed.line(&name)));
     let label = deed.doing();
     let under_way =
@@ -83,9 +83,17 @@ pub(super) fn act(model: &mut Model, id: &str, deed: Deed, effects: &mut Vec<Eff
     call(model, under_way, request, line, effects);
 }
 
-/// A task of a plan is resumed as such: its run is recorded.
-fn of_task(session: &View, deed: &Deed) -> Option<(Request, String)> {
+/// A task of a plan is resumed as such: its run is recorded. The session of a former run is resumed as any other is:
+/// the task would go on in another one.
+fn of_task(model: &Model, session: &View, deed: &Deed) -> Option<(Request, String)> {
     let (place, task) = (session.repo_root.clone(), session.task.clone()?);
+    let is_later = |other: &View| {
+        let same = other.task == session.task && other.plan == session.plan;
+        same && other.created_at > session.created_at
+    };
+    if model.sessions.values().any(is_later) {
+        return None;
+    }
     let line = deed.line(&task);
     let request = if let Deed::ResumeWith { prompt } = deed {
         PlanRequest::Resume { place, task, prompt: Some(prompt.clone()) }
