@@ -14,7 +14,7 @@ mod plan_box;
 mod preview;
 
 pub(crate) use ages::{running_secs, since};
-pub(crate) use done::{Done, End, UnderWay};
+pub(crate) use done::{Done, End, UnderWay, pauses_of};
 pub(crate) use executed::{Executed, Stage, stage as executed_stage};
 pub(crate) use field::Field;
 pub(crate) use forms::{Fields, FileBox, SearchBox, Sought, WordsBox};

@@ -1,6 +1,7 @@
 //! What was asked for here: under way, or done.
 
 use crate::deed::Deed;
+use glis_wire::view::SessionView;
 
 /// Something that was asked for and has not ended.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,6 +28,16 @@ pub(crate) struct Done {
     pub(crate) end: End,
     /// When it was asked for.
     pub(crate) at: u64,
+    /// When its session was last paused and resumed, as the end of it told.
+    pub(crate) left: Option<Pauses>,
+}
+
+/// When a session was last paused, if it is, and resumed.
+type Pauses = (Option<String>, Option<String>);
+
+/// Both of them.
+pub(crate) fn pauses_of(session: &SessionView) -> Pauses {
+    (session.paused_at.clone(), session.resumed_at.clone())
 }
 
 /// How it ended.

@@ -130,6 +130,31 @@ fn an_undo_of_what_is_not_in_hand_or_was_long_ago_is_named_first() {
     assert!(desk.frame().contains("is in the trash; z brings it back"), "{}", desk.frame());
 }
 
+/// Somebody else has paused it since, or had before.
+#[test]
+fn only_what_was_done_here_is_undone() {
+    let mut desk = Desk::new(few());
+    desk.press("j p");
+    let paused = |at: &str| {
+        let mut paused = session("docs", Status::Paused);
+        paused.paused_at = Some(at.to_owned());
+        paused
+    };
+    let done = |at: &str, already: bool| {
+        let session = Box::new(paused(at));
+        Ok(Box::new(Response::Done { session, already }))
+    };
+    desk.tell(Msg::Ended { ticket: 1, result: done("2026-01-01T00:05:00Z", false) });
+    desk.seen(paused("2026-01-01T00:06:00Z"));
+    assert_eq!(desk.press("z"), "");
+    let frame = desk.frame();
+    assert!(frame.contains("`docs` was paused or resumed since: nothing is undone"), "{frame}");
+    desk.press("p");
+    desk.tell(Msg::Ended { ticket: 2, result: done("2026-01-01T00:06:00Z", true) });
+    assert_eq!(desk.press("z"), "");
+    assert!(desk.frame().contains("nothing to undo"), "{}", desk.frame());
+}
+
 #[test]
 fn a_daemon_that_was_stopped_is_started_by_a_key_alone() {
     let mut desk = Desk::new(few());

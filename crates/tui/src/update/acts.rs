@@ -133,7 +133,7 @@ pub(super) fn call(
         model.history.remove(0);
     }
     let at = model.now.ms;
-    model.history.push(Done { ticket, id, name, deed, line, end: End::NotYet, at });
+    model.history.push(Done { ticket, id, name, deed, line, end: End::NotYet, at, left: None });
     model.under_way.insert(ticket, under_way);
     effects.push(Effect::Call { ticket, request: Box::new(request) });
 }

@@ -7,7 +7,7 @@ use crate::command::{Command, Way};
 use crate::deed::{Deed, PauseWith, Reply};
 use crate::editor::Editor;
 use crate::message::{Effect, Tab};
-use crate::model::{Done, End, Link, Mode, Model, Sure};
+use crate::model::{Done, End, Link, Mode, Model, Sure, pauses_of};
 use crate::wanted::Wanted;
 use glis_core::Status;
 use glis_core::input::IfRunning;
@@ -312,6 +312,17 @@ fn undo(model: &mut Model, effects: &mut Vec<Effect>) {
         return said(model, "nothing to undo".to_owned());
     };
     let (ticket, ago) = (last.ticket, model.now.ms.saturating_sub(last.at));
+    let now = last.id.as_ref().and_then(|id| model.sessions.get(id)).map(pauses_of);
+    if last.left.as_ref().zip(now).is_some_and(|(left, now)| *left != now) {
+        let message = format!("`{}` was paused or resumed since: nothing is undone", last.name);
+        // The next press goes further back.
+        model
+            .history
+            .iter_mut()
+            .filter(|done| done.ticket == ticket)
+            .for_each(|done| done.deed = None);
+        return said(model, message);
+    }
     if ago <= UNDO_MS && last.id == model.selected {
         return undo_now(model, ticket, effects);
     }

@@ -5,7 +5,7 @@ use crate::command::Command;
 use crate::deed::{Deed, loop_line};
 use crate::keymap::Place;
 use crate::message::{Effect, Fetched, News, Seen, Tab, Told};
-use crate::model::{End, Link, Mode, Model, NEW_DRAFT, Page, UnderWay};
+use crate::model::{End, Link, Mode, Model, NEW_DRAFT, Page, UnderWay, pauses_of};
 use crate::rank::rank;
 use glis_core::Status;
 use glis_core::plan::RunState;
@@ -195,6 +195,12 @@ pub(super) fn ended(
         if let Ok(Response::Made { session, .. }) = result.as_deref() {
             made.line = loop_line(&made.line, &session.name);
         }
+        if let Ok(Response::Done { session, already }) = result.as_deref() {
+            made.left = Some(pauses_of(session));
+            // What was so before is not undone here.
+            let undoes = made.deed.as_ref().is_some_and(|deed| deed.undone().is_some());
+            made.deed = made.deed.take().filter(|_| !(*already && undoes));
+        }
     }
     match result {
         Ok(response) => {
@@ -210,6 +216,7 @@ pub(super) fn ended(
                 // at again.
                 if let Some(known) = model.sessions.get_mut(&session.id) {
                     under_way.deed.iter().for_each(|deed| has_become(known, deed));
+                    (known.paused_at, known.resumed_at) = pauses_of(&session);
                     model.looking.stale.insert(session.id);
                 } else {
                     take(model, session);
