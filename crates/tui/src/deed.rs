@@ -193,7 +193,7 @@ impl Deed {
     pub(crate) fn words(&self) -> Option<&str> {
         if let Self::Send { text, .. }
         | Self::ResumeWith { prompt: text }
-        | Self::Answer { answer: Reply::Words(text), .. } = self
+        | Self::Answer { answer: Reply::Words(text) | Reply::DenyBecause(text), .. } = self
         {
             return Some(text);
         }

@@ -38,6 +38,7 @@ fn what_is_typed_is_kept_while_it_is_typed() {
         ("n half", NEW_DRAFT),
         ("r half", "id-fix-login"),
         ("a s half", "id-fix-login"),
+        ("a r half", "id-fix-login"),
     ];
     for (keys, id) in boxes {
         let mut desk = Desk::new(few());
@@ -55,7 +56,7 @@ fn what_is_typed_is_kept_while_it_is_typed() {
 
 #[test]
 fn a_session_that_goes_leaves_its_box_open_and_the_words_kept() {
-    for keys in ["s half", "r half", "a s half"] {
+    for keys in ["s half", "r half", "a s half", "a r half"] {
         let mut desk = Desk::new(few());
         desk.press(keys);
         let box_of = |desk: &Desk| std::mem::discriminant(&desk.model.mode);
@@ -91,6 +92,17 @@ fn an_answer_that_came_too_late_is_a_draft() {
     assert_eq!(kept(&desk, "id-fix-login").as_deref(), Some("because"));
     desk.tell(refused());
     assert_eq!(desk.model.draft("id-fix-login"), "because");
+    let mut desk = Desk::new(few());
+    assert_eq!(desk.press("a r because enter"), "answer id-fix-login r1 deny");
+    desk.tell(refused());
+    assert_eq!(desk.model.draft("id-fix-login"), "because", "the reason of a no as well");
+    // Answered elsewhere while it was typed.
+    let mut desk = Desk::new(few());
+    desk.press("a r because");
+    desk.event("fix-login", Status::Busy);
+    assert_eq!(desk.press("enter"), "keep 1 drafts");
+    assert_eq!(desk.model.draft("id-fix-login"), "because");
+    assert!(desk.frame().contains("what you typed is kept for s"), "{}", desk.frame());
     let mut desk = Desk::new(few());
     assert_eq!(desk.press("r because enter"), "resume id-fix-login");
     desk.tell(refused());

@@ -177,7 +177,7 @@ pub(super) fn answer(model: &mut Model, answer: Reply, effects: &mut Vec<Effect>
 
 /// A question that was answered, or went with its session. Words that were meant for it are kept.
 fn too_late(model: &mut Model, id: &str, answer: &Reply, effects: &mut Vec<Effect>) {
-    if let Reply::Words(words) = answer {
+    if let Reply::Words(words) | Reply::DenyBecause(words) = answer {
         drafts::give_back(model, id, words);
         drafts::keep(model, effects);
         let send = model.key(Place::List, Command::Send);

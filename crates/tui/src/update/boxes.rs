@@ -31,7 +31,12 @@ pub(super) fn press(model: &mut Model, chord: Chord, effects: &mut Vec<Effect>) 
     }
     let mode = std::mem::replace(&mut model.mode, Mode::List);
     let next = match mode {
-        Mode::Words(form) => return words::press(model, chord, form, effects),
+        Mode::Words(form) => {
+            if let Some(reply) = words::press(model, chord, form, effects) {
+                asking::answer(model, reply, effects);
+            }
+            return;
+        }
         Mode::Pick { at } => return words::pick(model, chord, at),
         Mode::Trash { at } => return house::press_trash(model, chord, at, effects),
         Mode::Judged { at } => return house::press_judged(model, chord, at),

@@ -62,6 +62,6 @@ pub(super) fn in_box(model: &Model) -> Option<(&str, &str)> {
         return Some((id, words.text()));
     }
     let Mode::Words(form) = &model.mode else { return None };
-    let id = form.ids.first().filter(|_| form.wanted == Wanted::ResumeWords)?;
-    Some((id, form.words.text()))
+    let is_kept = matches!(form.wanted, Wanted::ResumeWords | Wanted::WhyNot { .. });
+    form.ids.first().filter(|_| is_kept).map(|id| (id.as_str(), form.words.text()))
 }

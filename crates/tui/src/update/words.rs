@@ -1,10 +1,9 @@
 //! Boxes for what a deed still needs: a line of words, or one of the snapshots.
 
 use super::acts::{act, ask, refuses};
-use super::said;
-use super::tabs;
+use super::{said, tabs};
 use crate::chord::{Chord, Code};
-use crate::deed::Deed;
+use crate::deed::{Deed, Reply};
 use crate::editor::Editor;
 use crate::keymap::leaves_box;
 use crate::message::{Effect, Fetched, Tab};
@@ -27,27 +26,28 @@ pub(super) fn open_for(model: &mut Model, wanted: Wanted, ids: Vec<String>) {
     model.mode = Mode::Words(Box::new(WordsBox { wanted, ids, words, fault: None }));
 }
 
-/// Takes a key in the box for words.
+/// Takes a key in the box for words. The answer to a question, where they are one.
 pub(super) fn press(
     model: &mut Model,
     chord: Chord,
     mut form: Box<WordsBox>,
     effects: &mut Vec<Effect>,
-) {
+) -> Option<Reply> {
     // Who denies a question is still at it.
     if let (Wanted::WhyNot { request }, Some(id)) = (&form.wanted, form.ids.first()) {
         model.mode = Mode::Asks { at: Some((id.clone(), request.clone())) };
     }
     if leaves_box(chord) {
-        return;
+        return None;
     }
     if chord.code != Code::Enter {
         form.words.press(chord);
         form.fault = None;
         model.mode = Mode::Words(form);
-        return;
+        return None;
     }
     match form.wanted.deed(form.words.text().trim()) {
+        Ok(Deed::Answer { answer, .. }) => return Some(answer),
         Ok(deed) => {
             for id in &form.ids {
                 act(model, id, deed.clone(), effects);
@@ -60,6 +60,7 @@ pub(super) fn press(
             model.mode = Mode::Words(form);
         }
     }
+    None
 }
 
 /// Shows the snapshots of the session in hand, to choose one of them.
