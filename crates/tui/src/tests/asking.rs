@@ -281,6 +281,35 @@ fn a_question_names_files_purposes_and_what_each_choice_means() {
 }
 
 #[test]
+fn a_form_shows_what_each_of_its_questions_offers() {
+    let mut ask = json!({"request": "r1", "kind": "question", "text": "Which storage?\nWhich tests?",
+        "input": {"questions": [
+            {"question": "Which storage?", "options": [
+                {"label": "SQLite", "description": "one file"}, {"label": "Redis"}]},
+            {"question": "Which tests?", "multiSelect": true, "options": [
+                {"label": "Unit", "description": "quick"}]}]}});
+    let mut desk = Desk::new(vec![asking("login", ask.clone())]);
+    desk.press("a");
+    let frame = desk.frame();
+    let first = "    Which storage?\n    ·  SQLite\n       one file\n    ·  Redis\n";
+    let second = "    Which tests?\n    ·  Unit\n       quick\n    several may be chosen\n";
+    assert!(frame.contains(first) && frame.contains(second), "{frame}");
+    assert!(frame.contains(r#"s answers all, as {"question": "answer"}"#), "{frame}");
+    assert_eq!(desk.press("1"), "", "a digit would answer one of them");
+    // A single one that takes several says so as well, also where only its own terminal takes the answer.
+    ask["input"]["questions"].as_array_mut().unwrap().remove(0);
+    let mut desk = Desk::new(vec![asking("login", ask.clone())]);
+    desk.press("a");
+    let frame = desk.frame();
+    assert!(frame.contains("    1  Unit\n       quick\n    several may be chosen\n"), "{frame}");
+    ask["choices"] = json!([]);
+    let mut desk = Desk::new(vec![asking("login", ask)]);
+    desk.press("a");
+    let frame = desk.frame();
+    assert!(frame.contains("    ·  Unit\n       quick\n    several may be chosen\n"), "{frame}");
+}
+
+#[test]
 fn on_forty_columns_there_is_room_for_a_no() {
     let mut desk = Desk::with(few(), (40, 20), crate::theme::Ground::Dark);
     desk.press("a");

@@ -113,33 +113,56 @@ fn purpose(ask: &WaitingFor) -> Option<String> {
     told.and_then(Value::as_str).filter(|text| !text.trim().is_empty()).map(ToOwned::to_owned)
 }
 
-/// Its choices, each with its digit and what the agent says of it.
+/// What may be answered, with what the agent says of it. The choices of a single question have their digits.
 fn chosen_from(ask: &WaitingFor, columns: u16, theme: Theme) -> Lines {
-    let mut lines = Lines::new();
-    for (at, choice) in choices(ask).iter().enumerate().take(DIGITS) {
-        let about = options(ask).find(|option| label(option) == Some(choice));
-        let about = about.and_then(|option| option.get("description")?.as_str());
-        lines.extend((at == 0).then(|| (String::new(), theme.text())));
-        let shown = wrapped(choice, columns.saturating_sub(3)).into_iter().enumerate();
-        let numbered =
-            shown.map(
-                |(row, text)| {
-                    if row == 0 { format!("{}  {text}", at + 1) } else { format!("   {text}") }
-                },
-            );
-        lines.extend(numbered.map(|line| (line, theme.accent())));
-        let about = wrapped(about.unwrap_or_default(), columns.saturating_sub(3));
-        lines.extend(about.into_iter().map(|line| (format!("   {line}"), theme.faint())));
+    let air = || (String::new(), theme.text());
+    let (all, choices) = (questions(ask), choices(ask));
+    let mut lines: Lines = if choices.is_empty() { Vec::new() } else { vec![air()] };
+    for (at, choice) in choices.iter().enumerate().take(DIGITS) {
+        let about = all.iter().flat_map(options).find(|option| label(option) == Some(choice));
+        lines.extend(offered((&(at + 1).to_string(), choice), about, columns, theme));
+    }
+    for question in all {
+        if choices.is_empty() {
+            lines.push(air());
+            let text = question.get("question").and_then(Value::as_str).filter(|_| all.len() > 1);
+            let text = wrapped(text.unwrap_or_default(), columns).into_iter();
+            lines.extend(text.map(|line| (line, theme.text())));
+            for option in options(question) {
+                let label = label(option).unwrap_or_default();
+                lines.extend(offered(("·", label), Some(option), columns, theme));
+            }
+        }
+        if question.get("multiSelect") == Some(&Value::Bool(true)) {
+            lines.push(("several may be chosen".to_owned(), theme.faint()));
+        }
     }
     lines
 }
 
-/// The options of a question, as the agent lists them, where it is one question.
-fn options(ask: &WaitingFor) -> impl Iterator<Item = &Value> {
-    let questions = ask.input.as_ref().and_then(|input| input.get("questions")?.as_array());
-    let only =
-        questions.map(Vec::as_slice).and_then(|all| if let [one] = all { Some(one) } else { None });
-    only.and_then(|only| only.get("options")?.as_array()).into_iter().flatten()
+/// One thing that may be answered, behind its mark.
+fn offered(
+    (mark, label): (&str, &str),
+    option: Option<&Value>,
+    columns: u16,
+    theme: Theme,
+) -> Lines {
+    let about = option.and_then(|option| option.get("description")?.as_str());
+    let shown = wrapped(label, columns.saturating_sub(3)).into_iter().enumerate();
+    let shown = shown.map(|(row, text)| format!("{}  {text}", if row == 0 { mark } else { " " }));
+    let about = wrapped(about.unwrap_or_default(), columns.saturating_sub(3)).into_iter();
+    let about = about.map(|line| (format!("   {line}"), theme.faint()));
+    shown.map(|line| (line, theme.accent())).chain(about).collect()
+}
+
+/// What it asks, as the agent lists it: one question, or a form of several.
+fn questions(ask: &WaitingFor) -> &[Value] {
+    let all = ask.input.as_ref().and_then(|input| input.get("questions")?.as_array());
+    all.map(Vec::as_slice).filter(|_| ask.kind == AskKind::Question).unwrap_or_default()
+}
+
+fn options(question: &Value) -> impl Iterator<Item = &Value> {
+    question.get("options").and_then(Value::as_array).into_iter().flatten()
 }
 
 fn label(option: &Value) -> Option<&str> {
@@ -152,10 +175,11 @@ pub(crate) fn choices(ask: &WaitingFor) -> Vec<String> {
     if ask.kind != AskKind::Question {
         return Vec::new();
     }
-    if let Some(choices) = &ask.choices {
-        return choices.clone();
+    match (&ask.choices, questions(ask)) {
+        (Some(choices), _) => choices.clone(),
+        (None, [only]) => options(only).filter_map(label).map(ToOwned::to_owned).collect(),
+        (None, _) => Vec::new(),
     }
-    options(ask).filter_map(label).map(ToOwned::to_owned).collect()
 }
 
 /// A line of a patch, in the colour of what it does; a long one goes on below itself.
@@ -192,6 +216,9 @@ pub(crate) fn keys_for(model: &Model, session: &SessionView, ask: &WaitingFor) -
         (AskKind::Question, _) if !choices(ask).is_empty() => {
             let last = choices(ask).len().min(DIGITS);
             format!("1 to {last} chooses · {} answers in words", key(Command::Send))
+        }
+        (AskKind::Question, _) if questions(ask).len() > 1 => {
+            format!("{} answers all, as {{\"question\": \"answer\"}}", key(Command::Send))
         }
         (AskKind::Question, _) => format!("{} answers in words", key(Command::Send)),
         (AskKind::Approval, _) => {
