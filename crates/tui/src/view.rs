@@ -65,7 +65,7 @@ pub(crate) fn draw(model: &Model, buffer: &mut Buffer) -> Option<(u16, u16)> {
     }
     let layout = Layout::of(model, area);
     bars::top(model, &mut pen, layout.top);
-    if let Mode::Asks { .. } = &model.mode {
+    if matches!(model.mode, Mode::Asks { .. }) || model.shown_ask().is_some() {
         asks::draw(model, &mut pen, layout.body);
     } else {
         list::draw(model, &mut pen, layout.list);

@@ -1,7 +1,8 @@
 //! The question in hand, as it was shown: it keeps its place when it goes away, until a key moves.
 
-use super::{End, Model};
+use super::{End, Mode, Model};
 use crate::deed::{Deed, Reply};
+use crate::wanted::Wanted;
 use glis_wire::view::{SessionView, WaitingFor};
 
 /// The question in hand.
@@ -44,6 +45,18 @@ impl InHand {
 }
 
 impl Model {
+    /// The question that is shown, by session and request: the one in hand, also while words for it are typed.
+    pub(crate) fn shown_ask(&self) -> Option<(&str, &str)> {
+        if let Mode::Asks { at: Some((id, request)) } | Mode::AnswerWords { id, request, .. } =
+            &self.mode
+        {
+            return Some((id, request));
+        }
+        let Mode::Words(form) = &self.mode else { return None };
+        let Wanted::WhyNot { request } = &form.wanted else { return None };
+        form.ids.first().map(|id| (id.as_str(), request.as_str()))
+    }
+
     /// An open question, by session and request.
     pub(crate) fn open_ask(&self, id: &str, request: &str) -> Option<(&SessionView, &WaitingFor)> {
         self.asks().into_iter().find(|(s, ask)| s.id == id && ask.request == request)

@@ -310,6 +310,39 @@ fn a_form_shows_what_each_of_its_questions_offers() {
 }
 
 #[test]
+fn words_for_a_question_are_typed_in_sight_of_it() {
+    for (keys, title) in [("s", "answer to fix-login"), ("r", "deny fix-login")] {
+        for size in [(80, 24), (40, 20), (30, 12)] {
+            let mut desk = Desk::with(few(), size, crate::theme::Ground::Dark);
+            desk.press(&format!("a {keys} half"));
+            let frame = desk.frame();
+            assert!(frame.contains("    Bash: rm -rf target"), "{size:?}\n{frame}");
+            assert!(frame.contains("$ rm -rf") && frame.contains("half"), "{size:?}\n{frame}");
+            assert!(frame.contains(title) && !frame.contains("docs"), "{size:?}\n{frame}");
+        }
+    }
+    let mut small = Desk::with(few(), (30, 12), crate::theme::Ground::Dark);
+    small.press("a r half");
+    assert!(!small.frame().contains("in /home/ada"), "{}", small.frame());
+    small.press("pgdn pgdn");
+    assert!(small.frame().contains("in /home/ada"), "{}", small.frame());
+    // Where it is gone meanwhile, that is seen as well.
+    let mut desk = Desk::new(few());
+    desk.press("a r half");
+    desk.event("fix-login", Status::Busy);
+    assert!(desk.frame().contains("no longer asked"), "{}", desk.frame());
+}
+
+#[test]
+fn what_is_said_of_a_question_goes_with_it() {
+    let mut desk = three();
+    desk.press("y y");
+    assert!(desk.frame().contains("it is being answered"), "{}", desk.frame());
+    desk.press("j");
+    assert!(!desk.frame().contains("it is being answered"), "{}", desk.frame());
+}
+
+#[test]
 fn on_forty_columns_there_is_room_for_a_no() {
     let mut desk = Desk::with(few(), (40, 20), crate::theme::Ground::Dark);
     desk.press("a");

@@ -6,7 +6,7 @@ use crate::command::Command;
 use crate::deed::{Deed, Reply};
 use crate::keymap::Place;
 use crate::message::Effect;
-use crate::model::{InHand, Mode, Model};
+use crate::model::{InHand, Kind, Mode, Model};
 use crate::view;
 use crate::wanted::Wanted;
 use glis_core::talk::AskKind;
@@ -32,6 +32,8 @@ pub(super) fn go_to(model: &mut Model, at: Option<(String, String)>) {
     model.mode = Mode::Asks { at };
     model.in_hand = None;
     model.ask_scroll = 0;
+    // Why a key did nothing was said of another one.
+    model.notice = model.notice.take().filter(|notice| notice.kind != Kind::Said);
 }
 
 /// Moves the hand among the questions. From one that has gone it moves to its neighbours; where there are none

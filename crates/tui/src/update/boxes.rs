@@ -29,6 +29,12 @@ pub(super) fn press(model: &mut Model, chord: Chord, effects: &mut Vec<Effect>) 
         effects.push(Effect::Edit { text: editor.text().to_owned() });
         return;
     }
+    // The question that is answered in words is scrolled above them.
+    if let (Some(_), None, Meaning::Does(command @ (Command::ScrollUp | Command::ScrollDown))) =
+        (model.shown_ask(), chord.text(), model.keys.meaning(Place::Asks, &[chord]))
+    {
+        return asking::scroll(model, command);
+    }
     let mode = std::mem::replace(&mut model.mode, Mode::List);
     let next = match mode {
         Mode::Words(form) => {

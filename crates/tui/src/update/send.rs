@@ -15,6 +15,7 @@ pub(super) fn open(model: &mut Model) {
         return;
     }
     if let Mode::Asks { at: Some((id, request)) } = &model.mode {
+        model.notice = None;
         let (id, request) = (id.clone(), request.clone());
         model.mode = Mode::AnswerWords { id, request, words: Editor::default() };
     } else if let Some(id) = model.selected.clone() {

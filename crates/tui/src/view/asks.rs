@@ -4,7 +4,7 @@ use super::pen::{Pen, wrapped};
 use super::question;
 use crate::command::Command;
 use crate::keymap::Place;
-use crate::model::{InHand, Mode, Model};
+use crate::model::{InHand, Model};
 use glis_client::labels::Tone;
 use glis_wire::view::{SessionView, WaitingFor};
 use ratatui_core::layout::Rect;
@@ -49,10 +49,10 @@ pub(crate) struct AskRows {
 
 /// All questions, oldest first, the one in hand whole. One that has gone keeps its place.
 fn sheet(model: &Model, area: Rect) -> Sheet<'_> {
-    let at = if let Mode::Asks { at } = &model.mode { at.as_ref() } else { None };
+    let at = model.shown_ask();
     let columns = area.width.saturating_sub(6);
     let (mut rows, mut own, mut in_hand_rows) = (Vec::new(), 0..0, 0..0);
-    let closed = model.closed_ask().filter(|own| at.is_some_and(|(id, ask)| own.is((id, ask))));
+    let closed = model.closed_ask().filter(|own| at.is_some_and(|at| own.is(at)));
     let asks = model.asks();
     let place = closed.map(|closed| closed.place.min(asks.len()));
     for number in 0..=asks.len() {
@@ -66,7 +66,7 @@ fn sheet(model: &Model, area: Rect) -> Sheet<'_> {
             in_hand_rows = head..rows.len();
         }
         let Some((session, ask)) = asks.get(number).copied() else { continue };
-        let in_hand = at.is_some_and(|(id, request)| (id, request) == (&session.id, &ask.request));
+        let in_hand = at == Some((session.id.as_str(), ask.request.as_str()));
         rows.push(Row::Open { session, ask, in_hand });
         if in_hand {
             let whole = question::whole(model, (session, ask), columns);

@@ -2,10 +2,14 @@
 
 use super::pen::{Pen, harmless, width};
 use crate::editor::Editor;
+use crate::model::{Mode, Model};
 use ratatui_core::layout::Rect;
 
 /// As wide as a text that is typed is pleasant to read.
 pub(super) const BOX_COLUMNS: u16 = 76;
+
+/// The rows of a box for a line: the edges, the line, air, and what can be typed.
+pub(super) const WORDS_ROWS: u16 = 5;
 
 /// What a field of a box has in it.
 pub(super) enum Value<'v> {
@@ -39,6 +43,24 @@ pub(super) fn value(
             edit(pen, place, editor)
         }
     }
+}
+
+/// How many of so many rows the box takes that answers the question above it: half of them where it is long.
+pub(super) fn answer_rows(model: &Model, rows: u16) -> u16 {
+    let wanted = if let Mode::AnswerWords { words, .. } = &model.mode {
+        text_rows(words, &[])
+    } else if matches!(model.mode, Mode::Words(_)) && model.shown_ask().is_some() {
+        WORDS_ROWS
+    } else {
+        return 0;
+    };
+    wanted.min((rows / 2).max(WORDS_ROWS)).min(rows)
+}
+
+/// The rows of a box for a text: its lines, the files that go with it, and the edges.
+pub(super) fn text_rows(editor: &Editor, files: &[String]) -> u16 {
+    let lines = editor.text().split('\n').count().max(3);
+    u16::try_from(lines + files.len() + 2).unwrap_or(u16::MAX)
 }
 
 /// The part of a text around its cursor.

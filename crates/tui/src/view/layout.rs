@@ -20,6 +20,8 @@ pub(super) struct Layout {
     pub(super) body: Rect,
     pub(super) list: Rect,
     pub(super) detail: Option<Rect>,
+    /// Below a question, for the words that are typed for it; without them it has no rows.
+    pub(super) answer: Rect,
     pub(super) status: Rect,
     pub(super) notice: Rect,
     pub(super) hints: Rect,
@@ -43,8 +45,11 @@ impl Layout {
         let below = 1 + notice_rows + status_rows;
         let status = Rect { height: status_rows, ..row(area.bottom().saturating_sub(below)) };
         let body = Rect { y: area.y + 1, height: area.height.saturating_sub(1 + below), ..area };
+        let answer_rows = super::field::answer_rows(model, body.height);
+        let answer = Rect { height: answer_rows, ..row(body.bottom().saturating_sub(answer_rows)) };
+        let body = Rect { height: body.height - answer_rows, ..body };
         let (list, detail) = split(model, body);
-        Self { top, body, list, detail, status, notice, hints }
+        Self { top, body, list, detail, answer, status, notice, hints }
     }
 
     /// The line between the list and the session.

@@ -1,7 +1,7 @@
 //! Boxes over everything else: a question, a text, a choice.
 
-use super::field::{BOX_COLUMNS, edit};
-use super::layout::middle;
+use super::field::{BOX_COLUMNS, WORDS_ROWS, edit, text_rows};
+use super::layout::{Layout, middle};
 use super::pen::{Pen, width, wrapped};
 use super::{finder, help, house, new, plan};
 use crate::deed::Deed;
@@ -38,11 +38,13 @@ pub(super) fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) -> Option<(u16,
             let name = model.name_of(id).unwrap_or(id);
             let empty = Editor::default();
             let draft = model.drafts.get(id).unwrap_or(&empty);
-            text_box(pen, area, &format!("message to {name}"), draft, files)
+            let place = place(model, area, text_rows(draft, files));
+            text_box(pen, place, &format!("message to {name}"), draft, files)
         }
         Mode::AnswerWords { id, words, .. } => {
             let name = model.name_of(id).unwrap_or(id);
-            text_box(pen, area, &format!("answer to {name}"), words, &[])
+            let place = place(model, area, text_rows(words, &[]));
+            text_box(pen, place, &format!("answer to {name}"), words, &[])
         }
         Mode::File(form) => file(model, pen, area, form),
         Mode::New(form) => new::draw(model, pen, area, form),
@@ -83,21 +85,26 @@ fn confirm(model: &Model, pen: &mut Pen<'_>, area: Rect, question: &str, keys: &
     pen.put(inner.x, y, inner.width, keys, model.theme.accent());
 }
 
+/// Where a box of so many rows is: below the question that it answers, else in the middle.
+fn place(model: &Model, area: Rect, rows: u16) -> Rect {
+    let columns = BOX_COLUMNS.min(area.width.saturating_sub(2));
+    let answer = Layout::of(model, area).answer;
+    if answer.height > 0 {
+        return middle(answer, columns, answer.height);
+    }
+    middle(area, columns, rows.min(area.height.saturating_sub(2)))
+}
+
 /// A text, and below it the files that go with it.
 fn text_box(
     pen: &mut Pen<'_>,
-    area: Rect,
+    place: Rect,
     title: &str,
     editor: &Editor,
     files: &[String],
 ) -> Option<(u16, u16)> {
-    let columns = BOX_COLUMNS.min(area.width.saturating_sub(2));
-    let lines = u16::try_from(editor.text().split('\n').count()).unwrap_or(u16::MAX);
-    let named = u16::try_from(files.len()).unwrap_or(u16::MAX);
-    let most = area.height.saturating_sub(2);
-    let rows = lines.max(3).saturating_add(named).saturating_add(2).min(most);
-    let inner = pen.frame(middle(area, columns, rows), title);
-    let named = named.min(inner.height.saturating_sub(1));
+    let inner = pen.frame(place, title);
+    let named = u16::try_from(files.len()).unwrap_or(u16::MAX).min(inner.height.saturating_sub(1));
     let text = Rect { height: inner.height - named, ..inner };
     let accent = pen.theme.accent();
     for (y, file) in (text.bottom()..inner.bottom()).zip(files) {
@@ -137,9 +144,9 @@ fn file(model: &Model, pen: &mut Pen<'_>, area: Rect, form: &FileBox) -> Option<
 /// The box for the words that a deed still needs.
 fn words(model: &Model, pen: &mut Pen<'_>, area: Rect, form: &WordsBox) -> Option<(u16, u16)> {
     let theme = model.theme;
-    let columns = BOX_COLUMNS.min(area.width.saturating_sub(2));
     let names: Vec<&str> = form.ids.iter().filter_map(|id| model.name_of(id)).collect();
-    let inner = pen.frame(middle(area, columns, 5), &form.wanted.title(&names.join(", ")));
+    let place = place(model, area, WORDS_ROWS);
+    let inner = pen.frame(place, &form.wanted.title(&names.join(", ")));
     let cursor = edit(pen, Rect { height: 1, ..inner }, &form.words);
     let now = form.ids.first().and_then(|id| model.sessions.get(id));
     let now = now.and_then(|session| form.wanted.present(session));
