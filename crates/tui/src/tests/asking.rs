@@ -343,6 +343,19 @@ fn what_is_said_of_a_question_goes_with_it() {
 }
 
 #[test]
+fn the_pane_says_where_a_question_goes_on() {
+    let mut desk = Desk::new(vec![wants("q1", &"word ".repeat(200))]);
+    let frame = desk.frame();
+    let above = frame.lines().take_while(|row| !row.contains("a answers")).last();
+    assert!(above.is_some_and(|row| row.ends_with(" …")), "{frame}");
+    desk.press("a");
+    answered_elsewhere(&mut desk, "q1", "deny");
+    let frame = desk.frame();
+    let above = frame.lines().take_while(|row| !row.contains("nothing else waits")).last();
+    assert!(above.is_some_and(|row| row.ends_with(" …")), "{frame}");
+}
+
+#[test]
 fn on_forty_columns_there_is_room_for_a_no() {
     let mut desk = Desk::with(few(), (40, 20), crate::theme::Ground::Dark);
     desk.press("a");

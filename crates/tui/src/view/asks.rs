@@ -1,6 +1,6 @@
 //! Everything that is asked, the question in hand whole, answered by one key.
 
-use super::pen::{Pen, wrapped};
+use super::pen::{Pen, beginning};
 use super::question;
 use crate::command::Command;
 use crate::keymap::Place;
@@ -59,9 +59,9 @@ fn sheet(model: &Model, area: Rect) -> Sheet<'_> {
         if let Some(closed) = closed.filter(|_| place == Some(number)) {
             let head = rows.len();
             rows.push(Row::Closed(closed));
-            let text = wrapped(&closed.ask.text, columns).into_iter().take(CLOSED_ROWS);
+            let text = beginning(&closed.ask.text, columns, CLOSED_ROWS);
             let faint = model.theme.faint();
-            rows.extend(text.map(|line| Row::Text(line, faint)));
+            rows.extend(text.into_iter().map(|line| Row::Text(line, faint)));
             rows.push(Row::Text(next_step(model, asks.len()), faint));
             in_hand_rows = head..rows.len();
         }

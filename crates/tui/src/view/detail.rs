@@ -1,7 +1,7 @@
 //! The session in hand: who it is, what it needs, and what it shows.
 
 use super::pages;
-use super::pen::{Pen, width, wrapped};
+use super::pen::{Pen, beginning, width};
 use super::question;
 use super::terminal;
 use crate::command::Command;
@@ -19,6 +19,8 @@ use ratatui_core::style::{Modifier, Style};
 const HEAD_ROWS: u16 = 4;
 /// A card may take so much of the place; the rest is for what is shown.
 const CARD_ROWS_MAX: u16 = 7;
+/// The words of a card may take so many of them: below them are the next step and a line of air.
+const TEXT_ROWS: usize = 4;
 
 /// Draws it.
 pub(super) fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
@@ -159,8 +161,9 @@ fn card(model: &Model, session: &SessionView, columns: u16) -> Vec<(String, Styl
     let attention = theme.tone(Tone::Attention);
     let mut lines = Vec::new();
     if let Some(ask) = &session.waiting_for {
-        let text = wrapped(&question::in_short(session, ask), columns.saturating_sub(2));
-        lines.extend(text.into_iter().take(4).map(|line| (format!("? {line}"), attention)));
+        let text =
+            beginning(&question::in_short(session, ask), columns.saturating_sub(2), TEXT_ROWS);
+        lines.extend(text.into_iter().map(|line| (format!("? {line}"), attention)));
         let key = model.key(Place::List, Command::Asks);
         lines.push((format!("  {key} answers"), theme.faint()));
     } else if session.status == Status::Paused {
@@ -169,9 +172,9 @@ fn card(model: &Model, session: &SessionView, columns: u16) -> Vec<(String, Styl
     } else if !session.was_asking.is_empty() {
         lines.extend(asked_before(model, session, columns));
     } else if let Some(why) = &session.failure {
-        let text = wrapped(why, columns.saturating_sub(2));
+        let text = beginning(why, columns.saturating_sub(2), TEXT_ROWS);
         let bad = theme.tone(Tone::Bad);
-        lines.extend(text.into_iter().take(4).map(|line| (format!("✗ {line}"), bad)));
+        lines.extend(text.into_iter().map(|line| (format!("✗ {line}"), bad)));
     } else if session.status == Status::Suspended {
         let age = since(&session.last_active_at, model.now);
         let text = format!("z suspended, last active {age}; the next message wakes it");
@@ -187,8 +190,8 @@ fn card(model: &Model, session: &SessionView, columns: u16) -> Vec<(String, Styl
 fn asked_before(model: &Model, session: &SessionView, columns: u16) -> Vec<(String, Style)> {
     let Some(asked) = was_asking(session) else { return Vec::new() };
     let theme = model.theme;
-    let text = wrapped(&format!("? asked when it was paused: {asked}"), columns);
-    let shown = text.into_iter().take(3).map(|line| (line, theme.tone(Tone::Attention)));
+    let text = beginning(&format!("? asked when it was paused: {asked}"), columns, TEXT_ROWS - 1);
+    let shown = text.into_iter().map(|line| (line, theme.tone(Tone::Attention)));
     let key = model.key(Place::List, Command::Send);
     let next = (format!("  {key} tells it how to go on"), theme.faint());
     shown.chain(std::iter::once(next)).collect()

@@ -203,6 +203,19 @@ pub(super) fn wrapped(text: &str, columns: u16) -> Vec<String> {
     lines
 }
 
+/// The first of its lines, with a sign where there are more.
+pub(super) fn beginning(text: &str, columns: u16, rows: usize) -> Vec<String> {
+    let mut lines = wrapped(text, columns);
+    if lines.len() > rows {
+        lines.truncate(rows);
+        let room = columns.saturating_sub(2);
+        if let Some(last) = lines.last_mut() {
+            *last = format!("{} …", shortened(last, room));
+        }
+    }
+    lines
+}
+
 /// The byte at which a line is broken.
 fn break_at(text: &str, columns: usize) -> usize {
     let mut taken = 0;
@@ -240,5 +253,7 @@ mod tests {
         assert_eq!(shortened("日本語", 4), "日…");
         assert_eq!(shortened("abc", 3), "abc");
         assert_eq!(shortened("abc", 0), "");
+        assert_eq!(beginning("one two three four", 9, 2), ["one two", "three …"]);
+        assert_eq!(beginning("one two three", 9, 2), ["one two", "three"]);
     }
 }
