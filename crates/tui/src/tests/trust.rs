@@ -49,6 +49,15 @@ fn everything_is_paused_and_resumed_after_a_question_with_the_number() {
     let frame = desk.frame();
     assert!(frame.contains("Resume 3 sessions of 2 repositories, which P stopped?"), "{frame}");
     assert!(desk.press("y").contains("resume_all"));
+    let each = ["docs", "fix-login", "shell"].map(|name| {
+        let session = Box::new(session(name, Status::Idle));
+        Response::Done { session, already: false }
+    });
+    let gate = Box::default();
+    let response = Response::Gate { gate, already: false, each: each.to_vec() };
+    desk.tell(Msg::Ended { ticket: 2, result: Ok(Box::new(response)) });
+    let frame = desk.frame();
+    assert!(frame.contains("✓ 3 sessions are back; 1 session stays paused"), "{frame}");
     desk.press("s go enter");
     let session = Box::new(desk.model.session().cloned().unwrap());
     let queued = Response::Queued {

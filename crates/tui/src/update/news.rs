@@ -11,7 +11,7 @@ use glis_core::Status;
 use glis_core::plan::RunState;
 use glis_wire::client::Response;
 use glis_wire::plan::{PlanView, TaskState};
-use glis_wire::view::SessionView;
+use glis_wire::view::{GateView, SessionView};
 
 /// Takes the whole list.
 pub(super) fn listed(model: &mut Model, sessions: Vec<SessionView>, last_seq: u64, gate: String) {
@@ -292,8 +292,35 @@ fn well(model: &Model, under_way: &UnderWay, response: &Response) -> String {
         (None, Response::Made { session, .. }) => format!("`{}` is there", session.name),
         (None, Response::Each(each)) => format!("{} deleted for good", each.len()),
         (None, Response::Plan(plan)) => executed(model, plan),
-        (None, Response::Gate { gate, .. }) => format!("everything: {}", gate.state),
+        (None, Response::Gate { gate, each, .. }) => gate_turned(model, gate, each),
         (None, _) => "done".to_owned(),
+    }
+}
+
+/// Who was paused or resumed with everything, and who stays as it is.
+fn gate_turned(model: &Model, gate: &GateView, each: &[Response]) -> String {
+    let counted = |number: usize, one: &str, many: &str| match number {
+        1 => format!("1 session {one}"),
+        _ => format!("{number} sessions {many}"),
+    };
+    let key = model.key(Place::List, Command::ResumeAll);
+    match gate.state.as_str() {
+        "paused" => {
+            let paused = counted(gate.stopped.len(), "is paused", "are paused");
+            format!("{paused}; nothing begins until {key}")
+        }
+        "pausing" => format!("still at work: {}; {key} lets them go on", gate.waits_for.join(", ")),
+        _ => {
+            let done = each.iter().filter_map(|response| session_of(response.clone()));
+            let back: Vec<String> = done.map(|session| session.id).collect();
+            let stays = |session: &&SessionView| {
+                session.status == Status::Paused && !back.contains(&session.id)
+            };
+            let stay = model.sessions.values().filter(stays).count();
+            let stay = (stay > 0).then(|| counted(stay, "stays paused", "stay paused"));
+            let stay = stay.map(|stay| format!("; {stay}")).unwrap_or_default();
+            format!("{}{stay}", counted(back.len(), "is back", "are back"))
+        }
     }
 }
 
