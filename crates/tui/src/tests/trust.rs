@@ -218,6 +218,20 @@ fn what_was_asked_when_it_was_paused_is_shown_and_stands_with_those_that_wait() 
 }
 
 #[test]
+fn marks_that_the_filter_hides_are_told() {
+    for keys in ["p", "S", "t", "Y"] {
+        let mut desk = Desk::new(few());
+        desk.press("space / api enter");
+        assert_eq!(desk.press(keys), "", "{keys}");
+        let frame = desk.frame();
+        assert!(frame.contains("the filter hides what you marked; esc takes"), "{keys}\n{frame}");
+        desk.press("esc");
+        desk.pass(700);
+        assert_eq!(desk.press("p"), "pause id-api", "{keys}: the row in hand");
+    }
+}
+
+#[test]
 fn a_limit_is_changed_in_sight_of_what_it_is() {
     let mut desk = Desk::new(few());
     desk.press("t");

@@ -1,7 +1,9 @@
 //! Deeds on their way: refused where only looking is allowed, asked about first, noted as commands.
 
-use super::wrong;
+use super::{said, wrong};
+use crate::command::Command;
 use crate::deed::Deed;
+use crate::keymap::Place;
 use crate::message::{Effect, Told};
 use crate::model::{Access, Done, End, Kind, Mode, Model, Sure, UnderWay};
 use glis_core::Status;
@@ -23,13 +25,27 @@ pub(super) fn refuses(model: &mut Model) -> bool {
     read_only
 }
 
+/// Whom a key is meant for: the marked ones in the list, else the one in hand. Where a filter hides every mark, that is
+/// said.
+pub(super) fn meant(model: &mut Model) -> Vec<String> {
+    let ids = model.targets();
+    if ids.is_empty() && !model.marked.is_empty() {
+        let key = model.key(Place::List, Command::Close);
+        said(model, format!("the filter hides what you marked; {key} takes the marks away"));
+    }
+    ids
+}
+
 /// Does it with each that is meant.
 pub(super) fn each(
     model: &mut Model,
     deed: impl Fn(&View) -> Option<Deed>,
     effects: &mut Vec<Effect>,
 ) {
-    let ids = model.targets();
+    let ids = meant(model);
+    if ids.is_empty() {
+        return;
+    }
     let deeds = ids.into_iter().filter_map(|id| {
         let deed = model.sessions.get(&id).and_then(&deed)?;
         Some((id, deed))
@@ -47,7 +63,7 @@ pub(super) fn confirm(model: &mut Model, deed: impl Fn(&View) -> Deed, effects: 
     if refuses(model) {
         return;
     }
-    let ids = model.targets();
+    let ids = meant(model);
     let Some(session) = ids.first().and_then(|id| model.sessions.get(id)) else { return };
     let deed = deed(session);
     let working = matches!(session.status, Status::Busy | Status::Waiting);

@@ -1,6 +1,6 @@
 //! Boxes for what a deed still needs: a line of words, or one of the snapshots.
 
-use super::acts::{act, ask, refuses};
+use super::acts::{act, ask, meant, refuses};
 use super::{said, tabs};
 use crate::chord::{Chord, Code};
 use crate::deed::{Deed, Reply};
@@ -12,7 +12,7 @@ use crate::wanted::Wanted;
 
 /// Asks for the words that are wanted, for each session that is meant.
 pub(super) fn open(model: &mut Model, wanted: Wanted) {
-    let ids = model.targets();
+    let ids = meant(model);
     open_for(model, wanted, ids);
 }
 
