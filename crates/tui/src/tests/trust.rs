@@ -232,6 +232,21 @@ fn marks_that_the_filter_hides_are_told() {
 }
 
 #[test]
+fn who_may_only_look_is_offered_nothing_else() {
+    let mut desk = Desk::new(few());
+    desk.model.access = Access::ReadOnly;
+    let footer =
+        |desk: &Desk| desk.frame().lines().last().map(ToOwned::to_owned).unwrap_or_default();
+    let keys = |footer: String| footer.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(keys(footer(&desk)), "a questions q quit ? keys");
+    desk.press("a");
+    assert_eq!(keys(footer(&desk)), "a back ? keys");
+    desk.press("a T");
+    desk.tell(Msg::Trash(Ok(super::house::removed())));
+    assert_eq!(keys(footer(&desk)), "esc close");
+}
+
+#[test]
 fn a_limit_is_changed_in_sight_of_what_it_is() {
     let mut desk = Desk::new(few());
     desk.press("t");

@@ -2,7 +2,7 @@
 
 use crate::command::Command;
 use crate::keymap::Place;
-use crate::model::{Mode, Model};
+use crate::model::{Access, Mode, Model};
 use glis_core::Status;
 use glis_core::talk::AskKind;
 
@@ -51,6 +51,21 @@ const PICK: Fixed = &[
     ("esc", "close"),
 ];
 
+/// What is offered to those as well who may only look.
+const LOOKING: [Command; 11] = [
+    Command::Asks,
+    Command::Down,
+    Command::Close,
+    Command::ScrollUp,
+    Command::ScrollDown,
+    Command::Filter,
+    Command::NextFound,
+    Command::MarkRange,
+    Command::Copy,
+    Command::Help,
+    Command::Quit,
+];
+
 /// Whose keys are told.
 enum Told {
     Of(Place),
@@ -75,7 +90,11 @@ fn told(model: &Model) -> Told {
         Mode::Palette { .. } | Mode::Words(_) => &[("enter", "do it"), ("esc", "close")],
         Mode::Search(form) if form.hits().is_empty() => &[("enter", "find"), ("esc", "close")],
         Mode::Search(_) => FOUND,
-        Mode::Trash { .. } if model.trash.items().is_empty() => &[("esc", "close")],
+        Mode::Trash { .. }
+            if model.trash.items().is_empty() || model.access == Access::ReadOnly =>
+        {
+            &[("esc", "close")]
+        }
         Mode::Trash { .. } => TRASH,
         Mode::Judged { .. } => JUDGED,
         Mode::Pick { .. } => PICK,
@@ -96,8 +115,9 @@ pub(super) fn hints(model: &Model) -> Vec<(String, &'static str)> {
         Place::Past => past_hints(),
         Place::List | Place::Inline => list_hints(model),
     };
+    let is_taken = |command: Command| model.access == Access::Full || LOOKING.contains(&command);
     let keys = |(command, does): (Command, &'static str)| {
-        Some((model.keys.keys_of(place, command)?, does))
+        Some((model.keys.keys_of(place, command).filter(|_| is_taken(command))?, does))
     };
     commands.into_iter().filter_map(keys).collect()
 }
@@ -138,7 +158,11 @@ fn past_hints() -> Vec<(Command, &'static str)> {
 fn list_hints(model: &Model) -> Vec<(Command, &'static str)> {
     let mut hints = Vec::new();
     if model.sessions.values().any(|session| session.status == Status::Waiting) {
-        hints.push((Command::Asks, "answer"));
+        let does = match model.access {
+            Access::Full => "answer",
+            Access::ReadOnly => "questions",
+        };
+        hints.push((Command::Asks, does));
     }
     match model.session() {
         None => hints.push((Command::New, "new session")),
