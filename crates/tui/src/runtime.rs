@@ -5,6 +5,7 @@ mod canvas;
 mod drafts;
 mod edit;
 mod events;
+mod locale;
 mod looks;
 mod notify;
 mod post;
@@ -72,6 +73,7 @@ pub struct Setup {
 /// Shows everything until the user leaves. The terminal is as before afterwards.
 pub fn run(setup: Setup) -> Result<(), Told> {
     let failed = |fault: io::Error| Told { message: format!("terminal: {fault}"), hint: None };
+    locale::check(|name| std::env::var(name).ok())?;
     let keys = KeyMap::with(&setup.keys).map_err(|faults| told_keys(&faults))?;
     let tty = Tty::take().map_err(failed)?;
     let size = glis_tty::size().map_err(failed)?;

@@ -169,7 +169,13 @@ fn a_draft_is_there_after_a_restart_and_plain_lines_follow_events() -> Outcome {
     tmux.sees("one", "blue: paused, rehearsal")?;
     tmux.key("one", "C-c")?;
     tmux.line("one", "clear; TERM=dumb glis")?;
-    tmux.sees("one", "blue: paused, rehearsal").map(drop)
+    tmux.sees("one", "blue: paused, rehearsal")?;
+    tmux.key("one", "C-c")?;
+    // What a terminal with other letters would garble is not drawn.
+    tmux.line("one", "clear; LC_ALL=de_DE.ISO-8859-1 glis; echo left-with-$?")?;
+    let screen = tmux.left("one", "left-with-1")?;
+    assert!(screen.contains("the terminal has to take UTF-8"), "{screen}");
+    Ok(())
 }
 
 #[test]
