@@ -1,6 +1,6 @@
 //! The command line's connections to the daemon, with a line for a person who has to wait for one.
 
-use crate::complaint::Complaint;
+use crate::complaint::{Complaint, Kind};
 use crate::progress::Progress;
 use crate::words::plain;
 use glis_client::{Client, Connector, Starter, Waiting, Watcher};
@@ -58,6 +58,23 @@ pub(crate) fn connect() -> Result<Client, Complaint> {
 /// Connects to a daemon that runs, of whatever build; `None` if there is none.
 pub(crate) fn connect_running() -> Result<Option<Client>, Complaint> {
     Ok(own()?.connect_running(&mut Watch::default())?)
+}
+
+/// Before it is looked again whether another daemon follows one that has ended.
+const FOLLOW_PACE: Duration = Duration::from_secs(1);
+
+/// Connects once more, for what has shown something all the while. A daemon that died is started again; one that was
+/// stopped is not, unless another follows at once, as the next build does.
+pub(crate) fn connect_again() -> Result<Client, Complaint> {
+    let own = own()?;
+    for _ in 0..2 {
+        if own.connect_running(&mut Watch::default())?.is_some() || !own.has_left() {
+            return connect();
+        }
+        std::thread::sleep(FOLLOW_PACE);
+    }
+    Err(Complaint::new(Kind::NoDaemon, "the daemon was stopped; agents run on")
+        .hint("`glis ls` starts it again"))
 }
 
 /// Ends a daemon that runs and does not understand us. Whether there was one.

@@ -108,7 +108,7 @@ impl Connector {
 
     /// Whether the daemon that was there has ended in good order: it takes its socket with it, before its lock, and one
     /// that died leaves it behind.
-    pub(crate) fn has_left(&self) -> bool {
+    pub fn has_left(&self) -> bool {
         let until = Instant::now() + ELSEWHERE_TIME;
         while has_daemon(&self.home) && Instant::now() < until {
             std::thread::sleep(START_PACE);

@@ -142,3 +142,28 @@ fn a_daemon_that_is_gone_for_good_is_told_by_the_exit_status() -> Outcome {
     tmux.sees("one", "left with 8").map(drop)?;
     house.configure("")
 }
+
+/// One that shows a session at rest asks the daemon about it, and one that shows a terminal asks nobody.
+#[test]
+fn a_daemon_that_is_stopped_stays_stopped_where_a_terminal_is_attached() -> Outcome {
+    let house = House::new()?;
+    let Some(tmux) = Tmux::start(&house)? else { return Ok(()) };
+    let is_stopped = || -> Outcome {
+        let (_, told) = house.fails(&["daemon", "status"])?;
+        assert_eq!(told["message"], "the daemon does not run", "{told}");
+        Ok(())
+    };
+    watched(&house, &tmux)?;
+    house.ok(&["daemon", "stop"])?;
+    goes_on(&tmux, "without-a-daemon")?;
+    tmux.key("one", "C-q")?;
+    tmux.sees("one", "detached from `x`; it keeps running")?;
+    is_stopped()?;
+    house.ok(&["pause", "x"])?;
+    tmux.line("one", "clear; glis attach x; echo left with $?")?;
+    tmux.sees("one", "q leaves | `x` is paused")?;
+    house.ok(&["daemon", "stop"])?;
+    let screen = tmux.sees("one", "left with 8")?;
+    assert!(screen.contains("the daemon was stopped; agents run on"), "{screen}");
+    is_stopped()
+}

@@ -69,10 +69,9 @@ fn until_left(name: &str) -> Result<(SessionView, Leave), Complaint> {
     let left = left.map_err(not_shown)?;
     // It may have become another than the one that was attached to.
     let request = Request::Show { session: session.id.clone() };
-    let session = match control::connect().and_then(|mut control| ask(&mut control, request)) {
-        Ok(Response::Session(now)) => *now,
-        Ok(_) | Err(_) => session,
-    };
+    let running = control::connect_running().ok().flatten();
+    let now = running.map(|mut control| ask(&mut control, request));
+    let session = if let Some(Ok(Response::Session(now))) = now { *now } else { session };
     Ok((session, left))
 }
 
@@ -115,7 +114,7 @@ fn painted(control: &mut Client, name: &str) -> Result<Painted, Complaint> {
 /// As [`painted`]; the daemon may have been replaced since it was last asked.
 fn painted_anew(control: &mut Client, name: &str) -> Result<Painted, Complaint> {
     painted(control, name).or_else(|_| {
-        *control = control::connect()?;
+        *control = control::connect_again()?;
         painted(control, name)
     })
 }
@@ -139,7 +138,7 @@ impl Company {
     fn painted(&mut self) -> Result<Painted, Complaint> {
         let mut control = match self.control.take() {
             Some(control) => control,
-            None => control::connect()?,
+            None => control::connect_again()?,
         };
         let painted = painted_anew(&mut control, &self.id)?;
         self.control = Some(control);
@@ -162,7 +161,8 @@ impl Companion for Company {
         let statuses = Status::ALL.into_iter().filter(|status| *status != known).collect();
         let request = Request::Wait { session, statuses, timeout_ms: None };
         beside(move || {
-            let waited = control::connect().and_then(|mut control| Ok(control.call(request)?));
+            let waited =
+                control::connect_again().and_then(|mut control| Ok(control.call(request)?));
             if waited.is_err() {
                 // The next look asks again; not at once, in case no daemon answers at all.
                 std::thread::sleep(PACE);
@@ -192,7 +192,7 @@ impl Companion for Company {
         let request = Request::Wait { session, statuses, timeout_ms: None };
         let wait = move || loop {
             let waited =
-                control::connect().and_then(|mut control| Ok(control.call(request.clone())?));
+                control::connect_again().and_then(|mut control| Ok(control.call(request.clone())?));
             match waited {
                 // What is gone is paused no more.
                 Err(complaint) if complaint.kind != Kind::NotFound => std::thread::sleep(PACE),
