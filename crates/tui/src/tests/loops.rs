@@ -72,6 +72,18 @@ fn one_chord_pauses_after_the_iteration_cancels_and_resumes() {
     assert_eq!(desk.press("ctrl+x p"), "resume id-my-session");
 }
 
+/// However fast it is pressed, by what is shown.
+#[test]
+fn a_pause_that_was_just_asked_for_is_cancelled_by_the_same_chord() {
+    let mut desk = Desk::new(vec![looped("running", Status::Busy)]);
+    assert_eq!(desk.press("ctrl+x p"), "pause id-my-session");
+    assert!(desk.frame().contains("PAUSING..."), "{}", desk.frame());
+    assert_eq!(desk.press("ctrl+x p"), "cancel_pause id-my-session");
+    assert_eq!(desk.press("ctrl+x p"), "pause id-my-session");
+    desk.event("my-session", Status::Paused);
+    assert_eq!(desk.press("ctrl+x p"), "resume id-my-session", "before the call has ended");
+}
+
 #[test]
 fn iterations_are_counted_up_and_down() {
     let mut desk = Desk::new(vec![looped("running", Status::Busy)]);

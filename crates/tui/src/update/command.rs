@@ -48,7 +48,7 @@ pub(super) fn run(model: &mut Model, command: Command, effects: &mut Vec<Effect>
         Command::SendFile => send::open_file(model),
         Command::New | Command::NewLoop | Command::Execute => new::open(model, command, effects),
         Command::Pause => pause(model, effects),
-        Command::TogglePause => each(model, toggled, effects),
+        Command::TogglePause => toggle_pause(model, effects),
         Command::Resume => resume(model, effects),
         Command::Stop => confirm(model, |_| Deed::Stop, effects),
         Command::Restart => confirm(model, restart, effects),
@@ -230,7 +230,23 @@ fn auto_yes(model: &mut Model, effects: &mut Vec<Effect>) {
     confirm(model, |_| Deed::AutoYes { on: true }, effects);
 }
 
-/// One key for all states: a pause that is still waited for is cancelled.
+/// One key for all states. A pause that was asked for a moment ago is shown, and counts, before it is known to have
+/// begun.
+fn toggle_pause(model: &mut Model, effects: &mut Vec<Effect>) {
+    let asked = |deed: &Deed| {
+        let is_one = matches!(deed, Deed::Pause | Deed::PauseWith(_) | Deed::CancelPause);
+        is_one.then(|| *deed != Deed::CancelPause)
+    };
+    let pauses = |id: &String| model.asked_of(id, asked) == Some(true);
+    let pausing: Vec<String> = model.targets().into_iter().filter(pauses).collect();
+    let deed = |session: &View| {
+        let cancels = session.status != Status::Paused && pausing.contains(&session.id);
+        if cancels { Some(Deed::CancelPause) } else { toggled(session) }
+    };
+    each(model, deed, effects);
+}
+
+/// What it does in each of them: a pause that is still waited for is cancelled.
 fn toggled(session: &View) -> Option<Deed> {
     match session.looped.as_deref().map(|own| own.state.as_str()) {
         Some("pausing") if session.status != Status::Paused => return Some(Deed::CancelPause),
