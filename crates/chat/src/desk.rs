@@ -11,8 +11,9 @@ use std::time::Duration;
 
 /// A daemon that went away is there again in a moment: the next connection starts one.
 const PAUSE: Duration = Duration::from_millis(500);
-/// So often a call is made again that a daemon's end has cut short.
-const TRIES: u32 = 4;
+/// So often a call is made that a daemon's end cuts short. The next daemon goes on with what the last one died of, and
+/// may die of it as well.
+const TRIES: u32 = 8;
 
 /// Who a call is from, and what it is called.
 #[derive(Debug, Clone, PartialEq, Eq)]

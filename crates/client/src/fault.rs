@@ -93,8 +93,9 @@ impl Fault {
     }
 
     /// Whether the same call may well succeed on another connection: the daemon ended meanwhile.
+    /// One that ended without a word while it started was killed; one that cannot start says why.
     pub fn is_lost(&self) -> bool {
-        matches!(self, Self::Lost(_) | Self::NoRoom { .. })
+        matches!(self, Self::Lost(_) | Self::NoRoom { .. } | Self::DoesNotStart { why: None, .. })
     }
 }
 
@@ -150,4 +151,19 @@ pub enum Stuck {
         /// Its build.
         daemon: Build,
     },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_daemon_that_is_killed_at_its_start_is_lost_and_one_that_cannot_start_is_not() {
+        let fault = |why: Option<&str>| Fault::DoesNotStart {
+            why: why.map(str::to_owned),
+            diary: PathBuf::new(),
+        };
+        assert!(fault(None).is_lost());
+        assert!(!fault(Some("the log is of a newer build")).is_lost());
+    }
 }
