@@ -73,6 +73,7 @@ fn a_damaged_file_is_kept_and_told_of_and_the_bot_runs() -> Outcome {
         doctor.contains("what the bot knew was damaged and is kept as chat.db.dam"),
         "{doctor}"
     );
+    assert!(!doctor.contains("a damaged log"), "the event log is sound: {doctor}");
     // It is told once.
     bot.kill();
     bot.start()?;

@@ -5,7 +5,7 @@ use super::finding::finding;
 use crate::log::{Checked, Checkpoint, Mark};
 use crate::mailbox::Mailbox;
 use crate::{copies, opening};
-use glis_wire::home::Home;
+use glis_wire::home::{EVENTS, Home};
 use glis_wire::view::{Finding, Health};
 use std::path::Path;
 
@@ -84,7 +84,9 @@ fn exchanged(mark: &Mark) -> Finding {
 fn kept(state: &Path) -> Option<Finding> {
     let entries = std::fs::read_dir(state).ok()?;
     let mut names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-    let name = names.find(|name| name.contains(".db.damaged-") && !name.ends_with("-wal"))?;
+    // Other files are put aside by a name of the same form, and are told of by those whose they are.
+    let is_log = |name: &String| name.starts_with(EVENTS) && name.contains(".damaged-");
+    let name = names.find(|name| is_log(name) && !name.ends_with("-wal"))?;
     Some(finding(
         "event log",
         Health::Warning,
