@@ -14,7 +14,7 @@ pub fn refuse(json: &[u8]) -> Option<Response> {
     let length = longest_text(json);
     if length > MESSAGE_BYTES_MAX {
         let (most, hint) = (MESSAGE_BYTES_MAX, HINT.to_owned());
-        let message = format!("the message has {}", TooLong { length, most });
+        let message = format!("the message as JSON has {}", TooLong { length, most });
         return Some(Response::Unusable { message, hint });
     }
     (json.len() >= PAYLOAD_BYTES_MAX).then(|| refuse_whole(json.len()))
@@ -68,7 +68,10 @@ mod tests {
         let text = |length: usize| json!({"text": "a".repeat(length)}).to_string();
         assert_eq!(told(&text(MESSAGE_BYTES_MAX)), None);
         let message = told(&text(MESSAGE_BYTES_MAX + 1)).unwrap();
-        assert!(message.contains("the message has 1.1 MB, and 1 MB is the most"), "{message}");
+        assert!(
+            message.contains("the message as JSON has 1.1 MB, and 1 MB is the most"),
+            "{message}"
+        );
         let many = json!(vec!["a".repeat(1000); 9000]).to_string();
         let call = told(&many).unwrap();
         assert!(call.contains("the call has 8.7 MB, and 8 MB is the most"), "{call}");

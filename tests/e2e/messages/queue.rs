@@ -307,7 +307,7 @@ fn the_daemon_itself_refuses_what_is_too_large() -> Outcome {
     let send = json!({"act": {"session": "blue", "action": {"send": {"text": text}}}});
     socket.write_all(&encode_words(&json!({"request": send})))?;
     let told = next(&mut socket)?["unusable"]["message"].clone();
-    assert_eq!(told, "the message has 2.0 MB, and 1 MB is the most");
+    assert_eq!(told, "the message as JSON has 2.0 MB, and 1 MB is the most");
     // Only its length: nobody reads the rest.
     socket.write_all(&(10_u32 << 20).to_le_bytes())?;
     let told = next(&mut socket)?["unusable"]["message"].clone();
