@@ -18,12 +18,17 @@ use std::time::Duration;
 
 /// The network holds a request back for so long until something happens.
 const POLL: Duration = Duration::from_secs(50);
+/// And for so long while something is wrong, so that people are soon told when it is over.
+const POLL_IN_TROUBLE: Duration = Duration::from_secs(1);
 /// A server that holds nothing back, whatever it is told, is asked this often.
 const HASTE: Duration = Duration::from_secs(1);
 /// What is older after an outage is not carried out by itself.
 const LATE_MS: i64 = 10 * 60 * 1000;
 /// Before a token is tried again that is not valid.
 const TOKEN_PAUSE: Duration = Duration::from_secs(60);
+/// How often it is looked in a pause whether there is another configuration: in the one above every second, and in a
+/// ban of hours not all the time.
+const LOOKS: u32 = 60;
 
 /// Two processes that ask for the same updates meet again within so long: each waits for six seconds at most.
 const CONFLICT_AGAIN: Duration = Duration::from_secs(60);
@@ -57,6 +62,8 @@ pub(crate) struct Listener<'b> {
     conflict_at: Option<Duration>,
     conflict_told_at: Option<Duration>,
     strikes: usize,
+    /// For how long the network is to hold the next request back.
+    patience: Duration,
 }
 
 impl<'b> Listener<'b> {
@@ -80,6 +87,7 @@ impl<'b> Listener<'b> {
             conflict_at,
             conflict_told_at,
             strikes,
+            patience: POLL_IN_TROUBLE,
         }
     }
 
@@ -129,7 +137,7 @@ impl<'b> Listener<'b> {
         self.turns.hand_out()?;
         let offset = self.bot.offset()?;
         let asked = time::passed();
-        let answer = self.channel.updates(offset, POLL);
+        let answer = self.channel.updates(offset, self.patience);
         if let Some(ended) = self.begin_anew()? {
             return Ok(Some(ended));
         }
@@ -175,6 +183,10 @@ impl<'b> Listener<'b> {
                     | ChannelFault::Blocked => Duration::from_secs(backoff(self.strikes)),
                 };
                 self.rest(&Health::of(&fault), pause);
+                // Beside another process a short request is answered now and then, and nothing is well by that.
+                if fault == ChannelFault::Conflict {
+                    self.patience = POLL;
+                }
             }
         }
         Ok(None)
@@ -222,21 +234,27 @@ impl<'b> Listener<'b> {
         self.last_good = Some(now);
         self.strikes = 0;
         let name = self.bot.name();
-        self.status.tell(&match self.settings.trouble() {
-            Some(trouble) => Health::troubled(name, &trouble),
-            None => Health::good(name),
-        });
+        let (health, patience) = match self.settings.trouble() {
+            Some(trouble) => (Health::troubled(name, &trouble), POLL_IN_TROUBLE),
+            None => (Health::good(name), POLL),
+        };
+        self.status.tell(&health);
+        self.patience = patience;
         self.turns.waiting.extend(fresh);
         Ok(())
     }
 
-    /// Something is wrong: it is told, and tried again.
+    /// Something is wrong: it is told, and tried again; at once if the configuration or the token is another one.
     fn rest(&mut self, health: &Health, pause: Duration) {
         self.strikes += 1;
+        self.patience = POLL_IN_TROUBLE;
         self.status.tell(health);
         let why = health.trouble.as_deref().unwrap_or_default();
         note(&format!("{why}; again in {} s", pause.as_secs()));
-        time::sleep(pause);
+        let (until, look) = (time::passed() + pause, HASTE.max(pause / LOOKS));
+        while time::passed() < until && !self.settings.wants_anew() {
+            time::sleep(look.min(until.saturating_sub(time::passed())));
+        }
     }
 }
 

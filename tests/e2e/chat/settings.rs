@@ -44,6 +44,26 @@ fn who_is_let_in_counts_at_once() -> Outcome {
     Ok(())
 }
 
+/// Who mends something and looks does not find it as it was: nobody says anything meanwhile.
+#[test]
+fn what_is_mended_is_soon_told_to_be() -> Outcome {
+    let bot = BotHouse::new()?;
+    let health = || std::fs::read_to_string(bot.house.home().join("chat.json"));
+    let works = || health().is_ok_and(|told| told.contains("\"trouble\":null"));
+    eventually("it works", works)?;
+    let good = std::fs::read_to_string(bot.house.home().join("config.toml"))?;
+    bot.house.configure("[chat.telegram]\nallowed_users = ['me']\n")?;
+    bot.ask("/help", "/pauseall")?;
+    eventually("the fault is told", || !works())?;
+    bot.house.configure(&good)?;
+    eventually("it is told to be mended", works)?;
+    bot.api.go_away();
+    eventually("the network is told to be away", || !works())?;
+    bot.api.come_back();
+    eventually("it is told to be there", works)?;
+    Ok(())
+}
+
 /// Everything else counts for what is said next, too.
 #[test]
 fn another_repository_counts_for_the_next_session() -> Outcome {
