@@ -438,10 +438,14 @@ impl Bot {
 
     /// The answer to an update that came to nothing.
     fn complain(&self, asked: &Asked, fault: Fault) -> Result<(), StoreFault> {
-        self.tell_fault(asked, &(self.explain)(fault), About::Session)
+        let current = match self.meant(asked)? {
+            Some(session) => self.name_in(asked.place.chat, &session)?,
+            None => None,
+        };
+        self.tell_fault(asked, &(self.explain)(fault), About::Session(current.as_deref()))
     }
 
-    fn tell_fault(&self, asked: &Asked, told: &Told, about: About) -> Result<(), StoreFault> {
+    fn tell_fault(&self, asked: &Asked, told: &Told, about: About<'_>) -> Result<(), StoreFault> {
         self.reply(asked, words::fault(&told.message, told.hint.as_deref(), about))
     }
 

@@ -12,7 +12,7 @@ pub use card::{
     Answer, BELOW_CARD_MAX, SHOWN_AGAIN, Shown, answer_in_words, card, fate_of, settled,
 };
 pub use file::{COMMAND_WITH_FILE, FILE_IS_NO_ANSWER, heard, only_a, too_large, what_was_said};
-pub use here::About;
+pub use here::{About, in_chat};
 pub use plan::{
     can_resume, is_stuck, plan_now, plan_paused, plan_runs, plan_title, plan_written, rests,
     run_line, stuck,
@@ -29,7 +29,6 @@ use glis_core::Status;
 use glis_core::session::Deferral;
 use glis_wire::plain::in_sight;
 use glis_wire::view::{Entry, FileDiffView, GateView, SessionView, Voice, WaitingFor};
-use here::in_chat;
 
 /// There is no session to talk to.
 pub const NO_SESSION: &str = "No active session";
@@ -151,7 +150,8 @@ pub fn timeout_set(minutes: u64) -> String {
 pub fn made(session: &SessionView, notes: &[String]) -> Text {
     let mut text = Text::plain("Session ").code(&session.name).and(" created.");
     for note in notes {
-        text = text.and(&format!("\n{}", clean(note)));
+        let note = in_chat(&clean(note), About::Session(Some(&session.name)));
+        text = text.and(&format!("\n{note}"));
     }
     text
 }
@@ -183,7 +183,8 @@ pub fn status(session: &SessionView) -> Text {
         text = text.and(&format!(" ({})", clean(operation)));
     }
     if let Some(why) = &session.failure {
-        text = text.and(&format!("\n{}", clean(why)));
+        let why = in_chat(&clean(why), About::Session(Some(&session.name)));
+        text = text.and(&format!("\n{why}"));
     }
     if let Some(line) = session.looped.as_deref().map(loop_now) {
         text = text.and(&format!("\n{line}"));
@@ -222,13 +223,58 @@ pub fn waits(session: &SessionView) -> Option<&'static str> {
 }
 
 /// A session was paused.
-pub fn paused(session: &SessionView) -> String {
-    format!("Session paused. /resume to continue.{}", was_asking(session))
+/// Whether what was asked for was done, or was so before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Done {
+    /// It was done.
+    Now,
+    /// There was nothing to do.
+    Before,
+}
+
+/// Whether everything is paused, so that no session goes on alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Gate {
+    /// It is not.
+    Open,
+    /// It is.
+    Shut,
+}
+
+pub fn paused(session: &SessionView, done: Done, gate: Gate) -> String {
+    let done = match done {
+        Done::Now => "Session paused.",
+        Done::Before => "The session was paused already.",
+    };
+    format!("{done} {}{}", goes_on_by(session, gate), was_asking(session))
+}
+
+/// The process of a session was ended.
+pub fn stopped(session: &SessionView, done: Done, gate: Gate) -> String {
+    let done = match done {
+        Done::Now => "Session stopped.",
+        Done::Before => "The session was stopped already.",
+    };
+    format!("{done} {}", goes_on_by(session, gate))
+}
+
+/// What a session that does not run goes on by.
+fn goes_on_by(session: &SessionView, gate: Gate) -> &'static str {
+    match (session.status == Status::Paused, gate) {
+        (true, Gate::Open) => "/resume to continue.",
+        (true, Gate::Shut) => FIRST_RESUME_ALL,
+        (false, Gate::Open) => "The next message resumes it.",
+        (false, Gate::Shut) => "Everything is paused: the next message waits for /resumeall.",
+    }
 }
 
 /// A session was resumed, or is to be as soon as it can.
-pub fn resumed(session: &SessionView) -> String {
-    format!("{}{}", waits(session).unwrap_or("Session resumed."), was_asking(session))
+pub fn resumed(session: &SessionView, done: Done) -> String {
+    let done = match done {
+        Done::Now => "Session resumed.",
+        Done::Before => "The session runs already.",
+    };
+    format!("{}{}", waits(session).unwrap_or(done), was_asking(session))
 }
 
 /// What a session asked when it was paused, a line for each: those questions went with its process.
@@ -268,13 +314,14 @@ pub fn diff(files: &[FileDiffView]) -> Text {
     Text::default().block(&lines.join("\n"))
 }
 
-/// The end of a conversation.
+/// The end of a conversation. What has no words tells that a turn has ended.
 pub fn log(entries: &[Entry]) -> Text {
-    if entries.is_empty() {
+    let said: Vec<&Entry> = entries.iter().filter(|it| !it.content.trim().is_empty()).collect();
+    if said.is_empty() {
         return Text::plain("Nothing was said yet.");
     }
     let mut text = Text::default();
-    for entry in entries.iter().rev().take(LOG_ENTRIES).rev() {
+    for entry in said.iter().rev().take(LOG_ENTRIES).rev() {
         let voice = match entry.voice {
             Voice::User => "you",
             Voice::Assistant => "agent",
@@ -387,7 +434,7 @@ pub fn short(text: &str, most: usize) -> String {
 }
 
 /// Something went wrong: what, and what to do.
-pub fn fault(message: &str, hint: Option<&str>, about: About) -> Text {
+pub fn fault(message: &str, hint: Option<&str>, about: About<'_>) -> Text {
     let said = |text: &str| in_chat(&clean(text), about);
     let hint = hint.map_or_else(String::new, |hint| format!("\n{}", said(hint)));
     Text::plain(format!("{}{hint}", said(message)))

@@ -86,6 +86,21 @@ fn a_message_to_what_was_paused_with_everything_says_what_resumes_it() -> Outcom
     Ok(())
 }
 
+/// Neither does what is paused or stopped by itself then: the way on is told as it is.
+#[test]
+fn what_is_paused_while_everything_is_goes_on_behind_everything() -> Outcome {
+    let bot = BotHouse::new()?;
+    bot.ask("/new blue", "Session blue created.")?;
+    bot.ask("say one.", "one.")?;
+    bot.ask("/pauseall", "Everything is paused. /resumeall to continue.")?;
+    let on = "Everything is paused. /resumeall first, then /resume to continue.";
+    bot.ask("/pause", on)?;
+    bot.ask("/stop", on)?;
+    let refused = bot.ask("/resume", "/resumeall")?;
+    assert!(!refused.text.contains("glis"), "{}", refused.text);
+    Ok(())
+}
+
 /// A question that is answered while the bot is away: its card tells how.
 #[test]
 fn what_was_answered_meanwhile_is_told_as_it_was() -> Outcome {

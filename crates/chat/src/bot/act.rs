@@ -10,7 +10,7 @@ use crate::outbox::{Lane, What as Sent};
 use crate::policy::{AttachedKind, Said};
 use crate::store::{Card, Change, Follow, Mark, StoreFault};
 use crate::text::{Text, clean};
-use crate::words;
+use crate::words::{self, Done, Gate};
 use glis_client::Fault;
 use glis_client::labels::unstarted;
 use glis_core::pause::{PauseMode, PauseReason};
@@ -129,8 +129,8 @@ impl Bot {
                 self.answer(asked, &[Say::card(asked.place, Lane::Reply, text, keys)], |_| Ok(()))
             }),
             Command::Stop => self.with_current(asked, |session| {
-                self.done(asked, &session.id, Action::Stop, |_| {
-                    "Session stopped. The next message resumes it.".to_owned()
+                self.done(asked, &session.id, Action::Stop, |session, done| {
+                    words::stopped(session, done, self.gate_now())
                 })
             }),
             Command::Status => {
@@ -277,7 +277,7 @@ impl Bot {
     }
 
     /// What a session is called in a chat that hears of it.
-    fn name_in(&self, chat: i64, session: &str) -> Result<Option<String>, StoreFault> {
+    pub(super) fn name_in(&self, chat: i64, session: &str) -> Result<Option<String>, StoreFault> {
         let follows = self.store().look().follows_of(session)?;
         Ok(follows.into_iter().find(|follow| follow.chat == chat).map(|follow| follow.name))
     }
@@ -300,7 +300,7 @@ impl Bot {
             Ok(minutes) => {
                 let limit = IdleLimit::Secs(minutes * 60);
                 let told = words::timeout_set(minutes);
-                self.done(asked, &session.id, Action::LimitIdle { limit }, |_| told)
+                self.done(asked, &session.id, Action::LimitIdle { limit }, |_, _| told)
             }
             Err(why) => self.reply(asked, why),
         }
@@ -316,7 +316,10 @@ impl Bot {
         let action = Action::Pause { mode, on_timeout: None, clearing: None, for_secs: None };
         let request = Request::Act { session: session.to_owned(), action };
         match self.carry(asked, &request)? {
-            Ok(Response::Done { session, .. }) => self.reply(asked, words::paused(&session)),
+            Ok(Response::Done { session, already }) => {
+                let done = if already { Done::Before } else { Done::Now };
+                self.reply(asked, words::paused(&session, done, self.gate_now()))
+            }
             Ok(_) => self.complain(asked, Fault::unfit()),
             Err(fault @ Fault::Refused(Refusal::NotSafe { .. })) => {
                 let crate::told::Told { message, .. } = (self.explain)(fault);
@@ -333,9 +336,7 @@ impl Bot {
     }
 
     pub(super) fn resume(&self, asked: &Asked, session: &str) -> Result<(), StoreFault> {
-        self.done(asked, session, Action::Resume { prompt: None }, |session| {
-            words::resumed(session)
-        })
+        self.done(asked, session, Action::Resume { prompt: None }, words::resumed)
     }
 
     fn diff(&self, asked: &Asked, session: &SessionView) -> Result<(), StoreFault> {
@@ -378,7 +379,9 @@ impl Bot {
         match (stays, session.waits_to_start) {
             (_, Some(Deferral::Gate)) => card(words::ALL_PAUSED, resume_all_key()),
             // No session is resumed alone while everything is paused.
-            (Some(_), _) if self.is_all_paused() => card(words::FIRST_RESUME_ALL, resume_all_key()),
+            (Some(_), _) if self.gate_now() == Gate::Shut => {
+                card(words::FIRST_RESUME_ALL, resume_all_key())
+            }
             (Some(stays), _) => card(stays, resume_key(&session.id)),
             (None, Some(Deferral::Limit)) => {
                 words::waits(session).map(|line| card(line, Vec::new())).unwrap_or_default()
@@ -392,9 +395,11 @@ impl Bot {
     }
 
     /// Whether everything is paused, or is about to be.
-    fn is_all_paused(&self) -> bool {
-        let answer = self.desk.call(&bot_itself(), Request::DaemonStatus);
-        matches!(answer, Ok(Response::Daemon(daemon)) if daemon.gate.state != "running")
+    fn gate_now(&self) -> Gate {
+        match self.desk.call(&bot_itself(), Request::DaemonStatus) {
+            Ok(Response::Daemon(daemon)) if daemon.gate.state != "running" => Gate::Shut,
+            Ok(_) | Err(_) => Gate::Open,
+        }
     }
 
     pub(super) fn gate(&self, asked: &Asked, request: &Request) -> Result<(), StoreFault> {
@@ -414,11 +419,14 @@ impl Bot {
         asked: &Asked,
         session: &str,
         action: Action,
-        tell: impl FnOnce(&SessionView) -> String,
+        tell: impl FnOnce(&SessionView, Done) -> String,
     ) -> Result<(), StoreFault> {
         let request = Request::Act { session: session.to_owned(), action };
         match self.carry(asked, &request)? {
-            Ok(Response::Done { session, .. }) => self.reply(asked, tell(&session)),
+            Ok(Response::Done { session, already }) => {
+                let done = if already { Done::Before } else { Done::Now };
+                self.reply(asked, tell(&session, done))
+            }
             Ok(_) => self.complain(asked, Fault::unfit()),
             Err(fault) => self.complain(asked, fault),
         }

@@ -87,7 +87,7 @@ impl Bot {
             Act::ResumeAll => self.gate(asked, &Request::ResumeAll { from_log: false }),
             Act::Restart { session } => {
                 let action = Action::Restart { with_context: false };
-                self.done(asked, &session, action, |_| {
+                self.done(asked, &session, action, |_, _| {
                     "Session restarted: a new conversation in the same worktree.".to_owned()
                 })
             }

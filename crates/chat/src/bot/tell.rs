@@ -9,7 +9,7 @@ use crate::outbox::{Lane, What as Sent};
 use crate::policy::Place;
 use crate::store::{Change, Follow, PUT_ASIDE, Position, StoreFault};
 use crate::text::{Text, clean};
-use crate::words::{self, Answer};
+use crate::words::{self, About, Answer};
 use glis_client::{Fault, News};
 use glis_core::Status;
 use glis_wire::client::{Request, Response};
@@ -406,6 +406,7 @@ fn answered(kind: Kind, event: &Value) -> Option<(String, Answer<'_>)> {
 fn line(kind: Kind, session: &SessionView, event: &Value) -> Option<String> {
     let text = |name: &str| event.get(name).and_then(Value::as_str).map(clean);
     let why = session.failure.as_deref().map(clean).or_else(|| text("why")).unwrap_or_default();
+    let why = words::in_chat(&why, About::Session(None));
     Some(match kind {
         Kind::Failed => format!("failed: {why}"),
         Kind::Interrupted => format!("was interrupted: {why}."),

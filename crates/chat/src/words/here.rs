@@ -1,54 +1,57 @@
 //! What the command line would say to do, as it is done in a chat.
 
-/// What a fault is about: a session and a task have verbs of the same name.
+/// What is talked about: a session and a task have verbs of the same name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum About {
-    /// The current session, or no one.
-    Session,
+pub enum About<'a> {
+    /// The current session, which has this name, if there is one.
+    Session(Option<&'a str>),
     /// The plan of a repository.
     Plan,
 }
 
-/// What of the words behind a verb is typed here as well.
+/// What stands behind a verb.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kept {
+enum Takes {
+    /// Whatever that is, it is not typed here.
     Nothing,
-    /// The first, which is a name.
+    /// Nothing: with an option it is another command, which there is not here.
+    NoOption,
+    /// A name, which is typed here as well.
     Name,
-    /// The mode of a pause.
-    Mode,
+    /// A session, which is the current one here, and the mode of a pause.
+    Session,
 }
 
 /// Verbs of the command line, and what is typed here for the same.
-const HERE: [(&str, &str, Kept); 15] = [
-    ("resume --all", "/resumeall", Kept::Nothing),
-    ("pause --all", "/pauseall", Kept::Nothing),
-    ("ls", "/sessions", Kept::Nothing),
-    ("new", "/new", Kept::Name),
-    ("send", "a message", Kept::Nothing),
-    ("resume", "/resume", Kept::Nothing),
-    ("pause", "/pause", Kept::Mode),
-    ("restart", "/restart", Kept::Nothing),
-    ("stop", "/stop", Kept::Nothing),
-    ("show", "/status", Kept::Nothing),
-    ("log", "/log", Kept::Nothing),
-    ("diff", "/diff", Kept::Nothing),
-    ("rm", "/archive", Kept::Name),
-    ("execute", "/plan execute", Kept::Nothing),
-    ("help", "/help", Kept::Nothing),
+const HERE: [(&str, &str, Takes); 15] = [
+    ("resume --all", "/resumeall", Takes::NoOption),
+    ("pause --all", "/pauseall", Takes::NoOption),
+    ("ls", "/sessions", Takes::Nothing),
+    ("new", "/new", Takes::Name),
+    ("send", "a message", Takes::Session),
+    ("resume", "/resume", Takes::Session),
+    ("pause", "/pause", Takes::Session),
+    ("restart", "/restart", Takes::Session),
+    ("stop", "/stop", Takes::Session),
+    ("show", "/status", Takes::Session),
+    ("log", "/log", Takes::Session),
+    ("diff", "/diff", Takes::Session),
+    ("rm", "/archive", Takes::Name),
+    ("execute", "/plan execute", Takes::Nothing),
+    ("help", "/help", Takes::Nothing),
 ];
 
 /// Those that mean something else where a plan is talked about.
-const OF_PLANS: [(&str, &str, Kept); 4] = [
-    ("plan show", "/plan", Kept::Nothing),
-    ("resume", "/plan resume", Kept::Name),
-    ("restart", "/plan restart", Kept::Name),
-    ("pause", "/plan pause", Kept::Nothing),
+const OF_PLANS: [(&str, &str, Takes); 4] = [
+    ("plan show", "/plan", Takes::Nothing),
+    ("resume", "/plan resume", Takes::Name),
+    ("restart", "/plan restart", Takes::Name),
+    ("pause", "/plan pause", Takes::Nothing),
 ];
 
 /// The same words with each command that there is here as it is typed here. One that there is not stays: it is for
 /// the machine.
-pub(super) fn in_chat(text: &str, about: About) -> String {
+pub fn in_chat(text: &str, about: About<'_>) -> String {
     let mut parts = text.split('`');
     let mut told = parts.next().unwrap_or_default().to_owned();
     while let Some(quoted) = parts.next() {
@@ -63,24 +66,35 @@ pub(super) fn in_chat(text: &str, about: About) -> String {
     told
 }
 
-fn here(typed: &str, about: About) -> Option<String> {
-    let own = match about {
-        About::Session => &[][..],
-        About::Plan => &OF_PLANS,
+fn here(typed: &str, about: About<'_>) -> Option<String> {
+    let (own, current) = match about {
+        About::Session(current) => (&[][..], current),
+        About::Plan => (&OF_PLANS[..], None),
     };
-    own.iter().chain(&HERE).find_map(|(verb, here, kept)| {
+    let behind = |verb: &str| {
         let rest = typed.strip_prefix(verb)?;
-        if !rest.is_empty() && !rest.starts_with(' ') {
-            return None;
+        (rest.is_empty() || rest.starts_with(' ')).then_some(rest)
+    };
+    let known = HERE.iter().chain(own).filter_map(|(verb, here, takes)| {
+        let rest = behind(verb)?;
+        Some((verb.len(), *here, *takes, rest))
+    });
+    // The longest verb is meant; of two the one that is talked about.
+    let (_, here, takes, rest) = known.max_by_key(|(length, ..)| *length)?;
+    let mut words = rest.split_whitespace();
+    let name = words.next().filter(|word| !word.starts_with('-'));
+    match takes {
+        Takes::Nothing => Some(here.to_owned()),
+        Takes::NoOption => rest.is_empty().then(|| here.to_owned()),
+        Takes::Name => Some(name.map_or_else(|| here.to_owned(), |name| format!("{here} {name}"))),
+        Takes::Session => {
+            let other = name.filter(|name| current != Some(name));
+            let first = other.map_or_else(String::new, |name| format!("/switch {name}, then "));
+            let mode = words.skip_while(|word| *word != "--mode").nth(1);
+            let mode = mode.map_or_else(String::new, |mode| format!(" {mode}"));
+            Some(format!("{first}{here}{mode}"))
         }
-        let mut words = rest.split_whitespace();
-        let kept = match kept {
-            Kept::Nothing => None,
-            Kept::Name => words.next().filter(|word| !word.starts_with('-')),
-            Kept::Mode => words.skip_while(|word| *word != "--mode").nth(1),
-        };
-        Some(kept.map_or_else(|| (*here).to_owned(), |kept| format!("{here} {kept}")))
-    })
+    }
 }
 
 #[cfg(test)]
@@ -92,7 +106,11 @@ mod tests {
         for (said, told) in [
             ("`glis ls` lists them", "/sessions lists them"),
             ("paused; `glis resume --all` goes on", "paused; /resumeall goes on"),
+            ("`glis resume --all --from-log` does", "`glis resume --all --from-log` does"),
+            ("`glis pause --all --mode force` does", "`glis pause --all --mode force` does"),
             ("`glis resume blue` or `glis attach blue`", "/resume or `glis attach blue`"),
+            ("`glis pause red` first", "/switch red, then /pause first"),
+            ("`glis stop NAME` frees a place", "/switch NAME, then /stop frees a place"),
             ("for example: `glis new fix-login`", "for example: /new fix-login"),
             ("`glis pause blue --mode force` stops it", "/pause force stops it"),
             ("`glis rm blue --stop` or `glis send blue TEXT`", "/archive blue or a message"),
@@ -100,11 +118,13 @@ mod tests {
             ("`glis lsof` and an open ` end", "`glis lsof` and an open ` end"),
             ("", ""),
         ] {
-            assert_eq!(in_chat(said, About::Session), told);
+            assert_eq!(in_chat(said, About::Session(Some("blue"))), told);
         }
         for (said, told) in [
             ("`glis restart dust` begins another run", "/plan restart dust begins another run"),
             ("`glis plan show` and `glis ls`", "/plan and /sessions"),
+            // The gate is shut for plans as for all else.
+            ("`glis resume --all` resumes what was running", "/resumeall resumes what was running"),
         ] {
             assert_eq!(in_chat(said, About::Plan), told);
         }

@@ -41,7 +41,7 @@ pub fn loop_broke(session: &SessionView) -> String {
         Some(Breaker::NoProgress) => "too many iterations in a row have changed nothing",
         Some(Breaker::NotResumable) => "its agent cannot be started",
         Some(Breaker::Cost) => "it has cost what it may cost",
-        None => "`glis show` has more",
+        None => "/status has more",
     };
     format!("the loop paused itself: {why}. /resume to go on.")
 }

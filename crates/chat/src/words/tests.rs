@@ -216,7 +216,7 @@ fn what_was_asked_at_a_pause_is_told() {
     let asked = "\nWhen it was paused it asked: push to main?\
                  \nWhen it was paused it asked: rm \\u{202e}x?";
     assert_eq!(paused(&blue), format!("Session paused. /resume to continue.{asked}"));
-    assert_eq!(resumed(&blue), format!("Session resumed.{asked}"));
+    assert_eq!(resumed(&blue, Done::Now), format!("Session resumed.{asked}"));
     assert_eq!(switched(&blue).text, format!("Switched to blue (paused).{asked}"));
     assert!(status(&blue).text.contains(asked), "{}", status(&blue).text);
 }
@@ -251,3 +251,54 @@ fn long_lists_are_cut() {
     assert!(log(&vec![entry; 100]).units() < 4096);
     assert!(help().units() < 4096);
 }
+    let paused = |blue: &SessionView| paused(blue, Done::Now, Gate::Open);
+/// What does not go on alone is not said to, and what was so before is not said to be done.
+#[test]
+fn what_goes_on_is_told_as_the_gate_is() {
+    let (blue, red) = (session("blue", "paused"), session("red", "suspended"));
+    let all = "Everything is paused";
+    for (told, expected) in [
+        (paused(&blue, Done::Now, Gate::Open), "Session paused. /resume to continue.".to_owned()),
+        (
+            paused(&blue, Done::Now, Gate::Shut),
+            format!("Session paused. {all}. /resumeall first, then /resume to continue."),
+        ),
+        (
+            paused(&blue, Done::Before, Gate::Open),
+            "The session was paused already. /resume to continue.".to_owned(),
+        ),
+        (
+            stopped(&blue, Done::Now, Gate::Shut),
+            format!("Session stopped. {all}. /resumeall first, then /resume to continue."),
+        ),
+        (
+            stopped(&red, Done::Now, Gate::Open),
+            "Session stopped. The next message resumes it.".to_owned(),
+        ),
+        (
+            stopped(&red, Done::Before, Gate::Shut),
+            format!(
+                "The session was stopped already. {all}: the next message waits for /resumeall."
+            ),
+        ),
+        (resumed(&session("blue", "idle"), Done::Before), "The session runs already.".to_owned()),
+    ] {
+        assert_eq!(told, expected);
+    }
+}
+
+/// The end of a turn has no words of its own.
+#[test]
+fn the_log_has_no_line_without_words() {
+    let entry = |voice, content: &str| Entry {
+        timestamp: String::new(),
+        voice,
+        content: content.to_owned(),
+        metadata: serde_json::Map::new(),
+    };
+    let ended = entry(Voice::System, "");
+    let said = [entry(Voice::User, "go"), entry(Voice::Assistant, "gone"), ended.clone()];
+    assert_eq!(log(&said).text, "you: go\n\nagent: gone");
+    assert_eq!(log(&[ended]).text, "Nothing was said yet.");
+}
+
