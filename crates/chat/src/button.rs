@@ -1,5 +1,6 @@
 //! Buttons: each is a random word that stands for one act, in one chat, by one user, until a time, once.
 
+use glis_core::talk::DENY;
 use serde::{Deserialize, Serialize};
 
 /// What a button is bound to. A press counts if everything here fits, and not otherwise.
@@ -153,6 +154,11 @@ impl Act {
     /// Whether it answers an agent: the card of its question loses its buttons when the answer has arrived.
     pub fn is_answer(&self) -> bool {
         matches!(self, Self::Answer { .. })
+    }
+
+    /// Whether it is a no to an agent: that can be said without having seen all that was asked.
+    pub fn is_denial(&self) -> bool {
+        matches!(self, Self::Answer { answer, .. } if answer == DENY)
     }
 
     /// Whether the first press of a card's buttons is the last that counts. A list can be used again.

@@ -8,7 +8,7 @@ mod budget;
 mod item;
 
 pub(crate) use item::together;
-pub use item::{Item, Key, Lane, What, Worn};
+pub use item::{Item, Key, Lane, What, Whole, Worn};
 
 use crate::text::Text;
 use budget::Budget;
@@ -238,7 +238,10 @@ impl Outbox {
         self.count(first.chat, now, outcome);
         let (served, taken) = (self.served, self.taken);
         match outcome {
-            Outcome::Sent(_) => self.gone(sent),
+            Outcome::Sent(_) => match first.behind_file() {
+                Some(card) => self.change(card),
+                None => self.gone(sent),
+            },
             Outcome::TooMany(_) | Outcome::Unreachable | Outcome::Blocked => Settled::Waiting,
             Outcome::ServerFault => {
                 let queue = self.queue(first.chat);

@@ -3,6 +3,7 @@
 //! An allowed user's private chat is known by itself, a group only by its number in the configuration. What
 //! was edited, forwarded, posted by another bot or in the name of a chat is nobody's command.
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -24,7 +25,7 @@ pub struct Lists {
 }
 
 /// Where something was said, and where the answer goes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Place {
     /// The chat.
     pub chat: i64,

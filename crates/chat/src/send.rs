@@ -171,7 +171,7 @@ impl<'b> Sender<'b> {
             waiting
         };
         let Some(first) = waiting.first() else { return Ok(()) };
-        let Some(what) = together(&waiting) else { return Ok(()) };
+        let Some(what) = first.file_due().or_else(|| together(&waiting)) else { return Ok(()) };
         let place = Place { chat: first.chat, thread: first.thread };
         if let What::Clear { session } = &what {
             self.pictures.begin_anew(place.chat, session);
@@ -293,8 +293,7 @@ impl Sent {
 /// A topic is gone: what was for it goes to the chat, with a word about that before everything else.
 fn leave_topic(change: &Change<'_>, chat: i64, thread: i64) -> Result<(), StoreFault> {
     for name in change.leave_topic(chat, thread)? {
-        let text = words::topic_gone(&name);
-        let word = What::Post { text, keys: Vec::new(), card: None };
+        let word = What::words(words::topic_gone(&name));
         change.push((chat, None), Lane::Approval, &word, None)?;
     }
     Ok(())
@@ -318,8 +317,7 @@ fn note_topic(
         | Outcome::ServerFault
         | Outcome::Blocked => return Ok(()),
     };
-    let word = What::Post { text, keys: Vec::new(), card: None };
-    change.push((chat, thread), Lane::Reply, &word, None)
+    change.push((chat, thread), Lane::Reply, &What::words(text), None)
 }
 
 fn outcome(answer: &Result<Option<i64>, ChannelFault>) -> Outcome {

@@ -1,6 +1,7 @@
 //! Ten thousand faults: the bot itself, with its outbox, its policy and its file, between a network that bans,
 //! loses and repeats and a house whose daemon dies. The bot is killed in the middle of anything.
 
+mod asks;
 mod house;
 mod network;
 mod random;

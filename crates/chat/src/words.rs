@@ -9,7 +9,8 @@ mod progress;
 mod topic;
 
 pub use card::{
-    Answer, BELOW_CARD_MAX, SHOWN_AGAIN, Shown, answer_in_words, card, fate_of, settled,
+    Answer, BELOW_CARD_MAX, SHOWN_AGAIN, Shown, answer_in_words, card, fate_of, how_to_answer,
+    no_answer, settled,
 };
 pub use file::{COMMAND_WITH_FILE, FILE_IS_NO_ANSWER, heard, only_a, too_large, what_was_said};
 pub use here::{About, in_chat};
@@ -222,7 +223,6 @@ pub fn waits(session: &SessionView) -> Option<&'static str> {
     })
 }
 
-/// A session was paused.
 /// Whether what was asked for was done, or was so before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Done {
@@ -241,6 +241,7 @@ pub enum Gate {
     Shut,
 }
 
+/// A session was paused.
 pub fn paused(session: &SessionView, done: Done, gate: Gate) -> String {
     let done = match done {
         Done::Now => "Session paused.",

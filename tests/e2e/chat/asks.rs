@@ -124,6 +124,37 @@ fn a_reply_to_an_approval_denies_it_and_says_why() -> Outcome {
     Ok(())
 }
 
+/// What is too long for a card is in a file before it. Who does not get the file has not seen what is asked.
+#[test]
+fn a_request_that_the_network_does_not_take_whole_can_only_be_denied() -> Outcome {
+    let bot = BotHouse::new()?;
+    bot.ask("/new blue", "Session blue created.")?;
+    let asks = |end: &str| format!("approve {} {end} ;; say {end} went on.", "x".repeat(5000));
+    bot.api.fail("sendDocument", Fault::Status(400, "Bad Request: file is too big"));
+    bot.house.ok(&["send", "blue", &asks("reboot?")])?;
+    let card = bot.hear("blue asks for approval")?;
+    let labels: Vec<&str> = card.buttons.iter().map(|(label, _)| label.as_str()).collect();
+    assert_eq!(labels, ["Deny"], "{}", card.text);
+    let why = "Not all of it is shown: the network does not take the file. It can be denied here, and allowed on the \
+               machine alone.";
+    assert!(card.text.ends_with(why), "{}", card.text);
+    bot.press("Deny")?;
+    let settled = bot.hear("Denied, by you")?;
+    assert!(!settled.text.contains("in the file"), "{}", settled.text);
+    bot.house.until("blue", "idle")?;
+    bot.house.ok(&["send", "blue", &asks("halt?")])?;
+    let card = bot.hear("All of it is in the file above.")?;
+    let all = bot.api.messages();
+    let file = all.iter().find(|message| message.file.is_some()).ok_or("no file")?;
+    let (name, bytes) = file.file.clone().ok_or("no file")?;
+    assert_eq!((name.as_str(), file.id < card.id), ("blue-asks.txt", true));
+    assert!(String::from_utf8(bytes)?.ends_with("halt?"));
+    bot.press("Allow once")?;
+    bot.hear("halt? went on.")?;
+    assert_eq!(bot.count("reboot? went on."), 0);
+    Ok(())
+}
+
 #[test]
 fn a_question_is_answered_by_a_reply() -> Outcome {
     let bot = asking("question Which colour?")?;

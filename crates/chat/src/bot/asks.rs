@@ -1,13 +1,13 @@
 //! What agents ask: a card in every chat that hears of the session, taken back when it is answered elsewhere.
 
-use super::say::{Say, What};
+use super::say::{Beside, Say, What};
 use super::{Asked, Bot};
 use crate::button::Act;
 use crate::desk::{Caller, user_of};
-use crate::outbox::{Lane, POST_UNITS_MAX, What as Sent};
+use crate::outbox::{Lane, What as Sent};
 use crate::policy::{Place, Pressed};
 use crate::store::{Card, CardState, Change, Follow, StoreFault, answered_by};
-use crate::text::{Text, in_parts};
+use crate::text::Text;
 use crate::words::{self, Answer};
 use glis_client::Fault;
 use glis_core::{Face, Origin, Refusal};
@@ -42,8 +42,10 @@ impl Bot {
         let (answer, reason) = (answer.to_owned(), reason.map(str::to_owned));
         let action = Action::Answer { ask: Some(request.clone()), answer, reason };
         let call = Request::Act { session: session.clone(), action };
-        // A press that is seen again after a crash finds the question gone, by its own answer: the key tells.
-        let known = self.store().look().meta(&answered_by(asked.update))?.is_some();
+        // A press that is seen again after a crash finds the question gone, by its own answer: the key tells. Where
+        // another question has its name by now, as after a restart, that one was seen by nobody.
+        let is_free = !shown.asks.iter().any(|ask| ask.request == *request);
+        let known = self.store().look().meta(&answered_by(asked.update))?.is_some() && is_free;
         if !open && !known {
             // Its card is taken back by the event that tells who has answered: here that is not known.
             return self.reply(asked, "That question is not asked any more.");
@@ -83,7 +85,7 @@ impl Bot {
             (card.session.clone(), card.request.clone(), card.generation, ask.text.clone());
         match words::answer_in_words(ask, text) {
             Some(answer) => self.answer_question(asked, &question, answer),
-            None => self.reply(asked, "Press one of the buttons to answer this."),
+            None => self.reply(asked, words::no_answer(ask)),
         }
     }
 }
@@ -160,10 +162,8 @@ fn add(
 ) -> Result<(), StoreFault> {
     let (chat, thread, user) = (follow.chat, follow.thread, follow.user);
     let shown = words::card(&session.name, ask);
-    // What became of it stands below the last part, in place of how to answer.
-    let (before, last) = in_parts(&shown.text, POST_UNITS_MAX - words::BELOW_CARD_MAX);
     let place = Place { chat, thread };
-    let card = card_of((session, ask), (place, user), last.clone());
+    let card = card_of((session, ask), (place, user), shown.text.clone());
     if !change.add_card(&card)? {
         return Ok(());
     }
@@ -178,15 +178,12 @@ fn add(
         row.iter().map(|(label, answer)| (label.clone(), act(answer))).collect()
     };
     let keys = shown.answers.iter().map(row).collect();
-    if let Some(content) = shown.whole {
-        let file = format!("{}-asks.txt", session.name);
-        let what = What::File { name: file, content, caption: String::new() };
-        Say::new(place, Lane::Approval, what).by(&session.id).put(change, user, now)?;
-    }
-    for text in before {
-        Say::text(place, Lane::Approval, text).by(&session.id).put(change, user, now)?;
-    }
-    let what = What::Card { text: last.and(shown.how), keys, card: Some(card.name) };
+    let whole = shown.whole.map(|(content, without)| {
+        let name = format!("{}-asks.txt", session.name);
+        Beside { name, content, without: shown.text.clone().join(&without) }
+    });
+    let text = shown.text.and(&shown.how);
+    let what = What::Card { text, keys, card: Some(card.name), whole };
     Say::new(place, Lane::Approval, what).by(&session.id).put(change, user, now)
 }
 
@@ -224,8 +221,8 @@ pub(super) fn tell_question(
     if !change.add_card(&card)? {
         return Ok(());
     }
-    let text = text.and(words::card(&session.name, ask).how);
-    let what = What::Card { text, keys: Vec::new(), card: Some(card.name) };
+    let text = text.and(words::how_to_answer(ask));
+    let what = What::Card { text, keys: Vec::new(), card: Some(card.name), whole: None };
     Say::new(place, Lane::Final, what).by(&session.id).put(change, user, now)
 }
 

@@ -1,7 +1,7 @@
 //! What the bot has to say, before it is put into the outbox: texts in parts, buttons with their words.
 
 use crate::button::{Act, Bound, nonce};
-use crate::outbox::{Key, Lane, POST_UNITS_MAX, What as Sent};
+use crate::outbox::{Key, Lane, POST_UNITS_MAX, What as Sent, Whole};
 use crate::policy::Place;
 use crate::store::{Change, StoreFault};
 use crate::text::{Parts, Text, in_parts, parts};
@@ -40,6 +40,8 @@ pub enum What {
         keys: Vec<Vec<(String, Act)>>,
         /// Its name, if its message is to be known.
         card: Option<String>,
+        /// All of it, where that is too long for a message.
+        whole: Option<Beside>,
     },
     /// A file.
     File {
@@ -57,6 +59,17 @@ pub enum What {
         /// Some words that pop up.
         words: String,
     },
+}
+
+/// A file with all that a card is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Beside {
+    /// Its name.
+    pub name: String,
+    /// All of it.
+    pub content: String,
+    /// The words of the card where the network does not take the file.
+    pub without: Text,
 }
 
 impl Say {
@@ -85,7 +98,7 @@ impl Say {
         text: impl Into<Text>,
         keys: Vec<Vec<(String, Act)>>,
     ) -> Self {
-        Self::new(place, lane, What::Card { text: text.into(), keys, card: None })
+        Self::new(place, lane, What::Card { text: text.into(), keys, card: None, whole: None })
     }
 
     /// That a press is known.
@@ -101,25 +114,25 @@ impl Say {
         let push = |what: &Sent, expires| change.push_by(speaker, to, (self.lane, what), expires);
         match &self.what {
             What::Text { text, whole, name } => match parts(text, POST_UNITS_MAX) {
-                Parts::Whole(parts) => parts.into_iter().try_for_each(|text| {
-                    push(&Sent::Post { text, keys: Vec::new(), card: None }, None)
-                }),
+                Parts::Whole(parts) => {
+                    parts.into_iter().try_for_each(|text| push(&Sent::words(text), None))
+                }
                 Parts::First(text) => {
-                    push(&Sent::Post { text, keys: Vec::new(), card: None }, None)?;
+                    push(&Sent::words(text), None)?;
                     let (name, content) = (format!("{name}.md"), whole.clone());
                     let caption = "The whole text".to_owned();
                     push(&Sent::File { name, content, caption }, None)
                 }
             },
-            What::Card { text, keys, card } => {
+            What::Card { text, keys, card, whole } => {
                 let (before, last) = in_parts(text, POST_UNITS_MAX);
                 for text in before {
-                    push(&Sent::Post { text, keys: Vec::new(), card: None }, None)?;
+                    push(&Sent::words(text), None)?;
                 }
                 let group = card.clone().unwrap_or_else(nonce);
-                let mut rows = Vec::new();
+                let (mut rows, mut denials) = (Vec::new(), Vec::new());
                 for row in keys {
-                    let mut shown = Vec::new();
+                    let (mut shown, mut denial) = (Vec::new(), Vec::new());
                     for (label, act) in row {
                         let data = nonce();
                         let bound = Bound {
@@ -129,11 +142,18 @@ impl Say {
                             act: act.clone(),
                         };
                         change.add_button(&group, &data, &bound)?;
-                        shown.push(Key { label: label.clone(), data });
+                        let key = Key { label: label.clone(), data };
+                        denial.extend(act.is_denial().then(|| key.clone()));
+                        shown.push(key);
                     }
                     rows.push(shown);
+                    denials.extend((!denial.is_empty()).then_some(denial));
                 }
-                push(&Sent::Post { text: last, keys: rows, card: card.clone() }, None)
+                let whole = whole.clone().map(|Beside { name, content, without }| {
+                    let without = (without, denials);
+                    Box::new(Whole { name, content, taken_in: None, without })
+                });
+                push(&Sent::Post { text: last, keys: rows, card: card.clone(), whole }, None)
             }
             What::File { name, content, caption } => {
                 let (name, content, caption) = (name.clone(), content.clone(), caption.clone());

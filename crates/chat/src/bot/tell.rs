@@ -264,7 +264,7 @@ fn close_topic(change: &Change<'_>, follow: &Follow) -> Result<(), StoreFault> {
     let to = (follow.chat, follow.thread);
     let text = words::topic_closed(&follow.name);
     // Behind all that agents say, and one behind the other.
-    change.push(to, Lane::Reply, &Sent::Post { text, keys: Vec::new(), card: None }, None)?;
+    change.push(to, Lane::Reply, &Sent::words(text), None)?;
     change.push(to, Lane::Reply, &Sent::CloseTopic, None)
 }
 

@@ -1,5 +1,6 @@
 //! One thing that waits to be sent, and the forms that it can take.
 
+use crate::policy::Place;
 use crate::text::Text;
 use serde::{Deserialize, Serialize};
 
@@ -57,6 +58,9 @@ pub enum What {
         /// The card that it shows, whose message's number is kept.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         card: Option<String>,
+        /// All that the card asks, where that is too long for a message.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        whole: Option<Box<Whole>>,
     },
     /// Other words for a message that was sent, and no buttons.
     Edit {
@@ -102,6 +106,20 @@ pub enum What {
     },
 }
 
+/// All that a card asks, as a file. It goes before the card, to the same place: what a person has not got, they cannot
+/// have seen.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Whole {
+    /// The file's name.
+    pub name: String,
+    /// All of it.
+    pub content: String,
+    /// Where the network has it.
+    pub taken_in: Option<Place>,
+    /// The card for a network that does not take the file: its words, and the buttons that are left.
+    pub without: (Text, Vec<Vec<Key>>),
+}
+
 /// A button.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Key {
@@ -128,6 +146,13 @@ pub enum Worn {
 const NOT_SHOWN: &str =
     "A message could not be shown here: the network refuses it. It can be seen on the machine.";
 
+impl What {
+    /// A message that is nothing but words.
+    pub fn words(text: impl Into<Text>) -> Self {
+        Self::Post { text: text.into(), keys: Vec::new(), card: None, whole: None }
+    }
+}
+
 impl Item {
     /// As it was meant.
     pub fn new(id: u64, chat: i64, thread: Option<i64>, lane: Lane, what: What) -> Self {
@@ -139,7 +164,7 @@ impl Item {
     /// How long its words are, if others may stand in the same message.
     pub(super) fn joinable(&self) -> Option<usize> {
         match &self.what {
-            What::Post { text, keys, card: None } if keys.is_empty() && !self.alone => {
+            What::Post { text, keys, card: None, .. } if keys.is_empty() && !self.alone => {
                 Some(text.units())
             }
             What::Post { .. }
@@ -151,6 +176,38 @@ impl Item {
             | What::Clear { .. }
             | What::Ack { .. } => None,
         }
+    }
+
+    /// The file that goes before it, unless the network has it in the same place.
+    pub(crate) fn file_due(&self) -> Option<What> {
+        let What::Post { whole: Some(whole), .. } = &self.what else { return None };
+        let Whole { name, content, taken_in, .. } = &**whole;
+        let due = *taken_in != Some(self.place());
+        let (name, content) = (name.clone(), content.clone());
+        due.then_some(What::File { name, content, caption: String::new() })
+    }
+
+    /// The same behind its file, if that was due.
+    pub(super) fn behind_file(&self) -> Option<Self> {
+        self.file_due()?;
+        let mut behind = Self { faults: 0, doubted: None, ..self.clone() };
+        if let What::Post { whole: Some(whole), .. } = &mut behind.what {
+            whole.taken_in = Some(self.place());
+        }
+        Some(behind)
+    }
+
+    /// The same without its file, if that was due.
+    fn without_file(&self) -> Option<Self> {
+        self.file_due()?;
+        let What::Post { card, whole: Some(whole), .. } = self.what.clone() else { return None };
+        let ((text, keys), whole) = (whole.without, None);
+        let what = What::Post { text, keys, card, whole };
+        Some(Self { what, faults: 0, doubted: None, ..self.clone() })
+    }
+
+    fn place(&self) -> Place {
+        Place { chat: self.chat, thread: self.thread }
     }
 
     /// Whether it must arrive in some form.
@@ -172,22 +229,20 @@ impl Item {
         if !self.is_lasting() {
             return None;
         }
+        if let Some(without) = self.without_file() {
+            return Some(without);
+        }
         let worn = match self.worn {
             Worn::Note => return None,
             Worn::Not => Worn::Plain,
             Worn::Plain => Worn::Note,
         };
         let what = match (worn, self.what.clone()) {
-            (Worn::Plain, What::Post { text, keys, card }) => {
-                What::Post { text: Text::plain(text.text), keys, card }
+            (Worn::Plain, What::Post { text, keys, card, whole }) => {
+                What::Post { text: Text::plain(text.text), keys, card, whole }
             }
-            // What is not shown cannot be allowed: no button stands below it.
-            (Worn::Note, What::Post { card, .. }) => {
-                What::Post { text: Text::plain(NOT_SHOWN), keys: Vec::new(), card }
-            }
-            (Worn::Note, What::File { .. }) => {
-                What::Post { text: Text::plain(NOT_SHOWN), keys: Vec::new(), card: None }
-            }
+            // What is not shown cannot be answered, neither by a button nor by a reply.
+            (Worn::Note, What::Post { .. } | What::File { .. }) => What::words(NOT_SHOWN),
             (_, same) => same,
         };
         Some(Self { worn, what, thread: None, faults: 0, doubted: None, ..self.clone() })
@@ -197,12 +252,13 @@ impl Item {
 /// What several items are together: their words, with an empty line between.
 pub(crate) fn together(items: &[Item]) -> Option<What> {
     let (first, rest) = items.split_first()?;
-    let What::Post { text, keys, card } = &first.what else { return Some(first.what.clone()) };
-    let mut text = text.clone();
-    for item in rest {
-        if let What::Post { text: more, .. } = &item.what {
-            text = text.and("\n\n").join(more);
+    let mut what = first.what.clone();
+    if let What::Post { text, .. } = &mut what {
+        for item in rest {
+            if let What::Post { text: more, .. } = &item.what {
+                *text = std::mem::take(text).and("\n\n").join(more);
+            }
         }
     }
-    Some(What::Post { text, keys: keys.clone(), card: card.clone() })
+    Some(what)
 }

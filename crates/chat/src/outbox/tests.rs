@@ -3,8 +3,7 @@
 use super::*;
 
 fn post(id: u64, chat: i64, lane: Lane) -> Item {
-    let text = Text::plain(format!("{lane:?} {id}"));
-    Item::new(id, chat, None, lane, What::Post { text, keys: Vec::new(), card: None })
+    Item::new(id, chat, None, lane, What::words(format!("{lane:?} {id}")))
 }
 
 fn draft(session: &str, text: &str) -> Draft {
@@ -14,7 +13,7 @@ fn draft(session: &str, text: &str) -> Draft {
 
 fn card(id: u64, chat: i64) -> Item {
     let text = Text::plain(format!("card {id}"));
-    let what = What::Post { text, keys: Vec::new(), card: Some(id.to_string()) };
+    let what = What::Post { text, keys: Vec::new(), card: Some(id.to_string()), whole: None };
     Item::new(id, chat, None, Lane::Approval, what)
 }
 
@@ -211,7 +210,7 @@ fn played(outbox: &mut Outbox, most: u64, fails: impl Fn(u64, &Item) -> bool) ->
 #[test]
 fn one_that_the_server_fails_at_is_told_from_a_server_that_fails() {
     let mut outbox = Outbox::new();
-    let what = What::Post { text: Text::default().bold("x"), keys: Vec::new(), card: None };
+    let what = What::words(Text::default().bold("x"));
     outbox.push(Item::new(1, 7, None, Lane::Final, what));
     outbox.push(post(2, 7, Lane::Final));
     outbox.push(Item { alone: true, ..post(3, 7, Lane::Reply) });
@@ -251,8 +250,7 @@ fn words_of_two_sessions_are_not_one_message() {
 #[test]
 fn what_is_refused_is_sent_in_a_plainer_form_and_never_dropped() {
     let mut outbox = Outbox::new();
-    let text = Text::default().bold("bold");
-    let what = What::Post { text, keys: Vec::new(), card: None };
+    let what = What::words(Text::default().bold("bold"));
     outbox.push(Item::new(1, 7, Some(3), Lane::Final, what));
     let mut seen = Vec::new();
     let mut now = 0;
@@ -330,4 +328,75 @@ fn no_chat_waits_for_another() {
     let sent = drain(&mut outbox, 0);
     let at = sent.iter().position(|(_, ids)| ids == &[100]).unwrap();
     assert!(at <= 1, "{sent:?}");
+}
+
+/// A card whose whole is in a file.
+fn long_card(thread: Option<i64>) -> Item {
+    let key = |label: &str| Key { label: label.to_owned(), data: label.to_owned() };
+    let without = (Text::plain("not all"), vec![vec![key("Deny")]]);
+    let (name, content) = ("asks.txt".to_owned(), "all".to_owned());
+    let whole = Some(Box::new(Whole { name, content, taken_in: None, without }));
+    let keys = vec![vec![key("Allow once"), key("Deny")]];
+    let what = What::Post { text: Text::plain("head"), keys, card: Some("c".to_owned()), whole };
+    Item::new(1, 7, thread, Lane::Approval, what)
+}
+
+/// What is sent of one item, with its place, as these outcomes come one after the other.
+fn forms(item: Item, outcomes: &[Outcome]) -> Vec<(Option<i64>, String)> {
+    let mut outbox = Outbox::new();
+    outbox.push(item);
+    let (mut now, mut sent) = (0, Vec::new());
+    for outcome in outcomes {
+        let items = loop {
+            match outbox.next(now) {
+                Next::Send(items) => break items,
+                Next::Wait(until) => now = until,
+                Next::Show(..) | Next::Idle => return sent,
+            }
+        };
+        let what = items[0].file_due().unwrap_or_else(|| items[0].what.clone());
+        let form = if let What::Post { text, keys, .. } = &what {
+            let labels: Vec<&str> = keys.iter().flatten().map(|it| it.label.as_str()).collect();
+            format!("{}: {}", text.text, labels.join(", "))
+        } else {
+            let What::File { content, .. } = &what else { panic!("{what:?}") };
+            format!("file: {content}")
+        };
+        sent.push((items[0].thread, form));
+        outbox.report(&items, now, outcome);
+    }
+    sent
+}
+
+/// Who has not got the file has not seen what is asked.
+#[test]
+fn a_card_comes_behind_its_file_in_the_same_place_or_can_only_be_denied() {
+    let taken = || Outcome::Sent(Some(1));
+    let seen = |forms: &[(Option<i64>, &str)]| -> Vec<(Option<i64>, String)> {
+        forms.iter().map(|(thread, form)| (*thread, (*form).to_owned())).collect()
+    };
+    let (file, card, denied) = ("file: all", "head: Allow once, Deny", "not all: Deny");
+    for (outcomes, expected) in [
+        (vec![taken(), taken()], seen(&[(Some(3), file), (Some(3), card)])),
+        (vec![Outcome::Refused, taken()], seen(&[(Some(3), file), (Some(3), denied)])),
+        // The topic goes between the two, and what was in it.
+        (
+            vec![taken(), Outcome::TopicGone, taken(), taken()],
+            seen(&[(Some(3), file), (Some(3), card), (None, file), (None, card)]),
+        ),
+        (
+            vec![taken(), Outcome::TopicGone, Outcome::Refused, taken()],
+            seen(&[(Some(3), file), (Some(3), card), (None, file), (None, denied)]),
+        ),
+        // Refused in its topic, the card is tried outside of it, and its file goes there before.
+        (
+            vec![taken(), Outcome::Refused, taken(), taken()],
+            seen(&[(Some(3), file), (Some(3), card), (None, file), (None, card)]),
+        ),
+    ] {
+        assert_eq!(forms(long_card(Some(3)), &outcomes), expected, "{outcomes:?}");
+    }
+    let refused = forms(long_card(None), &[const { Outcome::Refused }; 4]);
+    let last = refused.last().unwrap();
+    assert!(last.1.ends_with("on the machine.: "), "{refused:?}");
 }

@@ -243,6 +243,11 @@ impl House {
     }
 
     pub(super) fn ask(&self, at: usize) {
+        self.ask_with(at, "");
+    }
+
+    /// Asks something with these words behind it.
+    pub(super) fn ask_with(&self, at: usize, more: &str) {
         let mut state = self.state.lock().unwrap();
         state.number += 1;
         let number = state.number;
@@ -252,7 +257,7 @@ impl House {
         }
         session.asked += 1;
         let request = format!("ask-{}", session.asked);
-        session.asks.push((request.clone(), format!("may I {number}?")));
+        session.asks.push((request.clone(), format!("may I {number}?{more}")));
         state.event(at, json!({"event": "asked", "ask": {"id": request}}));
     }
 

@@ -31,6 +31,8 @@ struct State {
     preview: i64,
     /// So many requests for a file come to nothing.
     unfetched: u32,
+    /// How many files it has taken.
+    files: usize,
     /// Every draft that was shown: chat and words.
     drafts: Vec<(i64, String)>,
 }
@@ -110,6 +112,11 @@ impl Network {
     /// So many requests for a file come to nothing.
     pub(super) fn lose_files(&self, times: u32) {
         self.state.lock().unwrap().unfetched = times;
+    }
+
+    /// How many files it has taken.
+    pub(super) fn files(&self) -> usize {
+        self.state.lock().unwrap().files
     }
 
     pub(super) fn card_text(&self, chat: i64, message: i64) -> String {
@@ -305,7 +312,10 @@ impl Channel for Network {
     }
 
     fn file(&self, to: Place, _: &str, _: &str, _: &str) -> Result<i64, ChannelFault> {
-        self.effect((to.chat, true), |_| 1)
+        self.effect((to.chat, true), |state| {
+            state.files += 1;
+            1
+        })
     }
 
     fn thread(&self, _: i64, _: &str) -> Result<i64, ChannelFault> {

@@ -7,7 +7,7 @@ use crate::send::{Sender, Step};
 const ME: i64 = USERS[0];
 
 /// A world in which nothing goes wrong and the user has a session.
-fn calm() -> World {
+pub(super) fn calm() -> World {
     let mut world = World::new(1);
     world.house.be_well();
     world.network.be_well();

@@ -9,7 +9,7 @@ fn update(id: i64) -> Update {
 }
 
 fn post(words: &str) -> What {
-    What::Post { text: Text::plain(words), keys: Vec::new(), card: None }
+    What::words(words)
 }
 
 #[test]
@@ -93,8 +93,12 @@ fn a_card_that_was_not_sent_can_be_taken_back() {
         state: CardState::Open,
         fate: None,
     };
-    let what =
-        What::Post { text: Text::plain("may I?"), keys: Vec::new(), card: Some("c".to_owned()) };
+    let what = What::Post {
+        text: "may I?".into(),
+        keys: Vec::new(),
+        card: Some("c".to_owned()),
+        whole: None,
+    };
     let added = store.change(|change| {
         change.push((7, None), Lane::Approval, &what, None)?;
         change.push((7, None), Lane::Approval, &post("other"), None)?;

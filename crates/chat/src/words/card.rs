@@ -1,16 +1,22 @@
 //! What an agent asks, as a card: its own words stand in a block, and never on a button.
 
+use crate::outbox::POST_UNITS_MAX;
 use crate::text::{Text, units};
-use glis_client::edits;
+use glis_client::edits_and_rest;
 use glis_client::labels::doubt;
 use glis_core::redact::redact;
 use glis_core::talk::{ALLOW, ALLOW_FOR_SESSION, AskKind, DENY};
 use glis_core::verdict::Want;
-use glis_wire::plain::in_sight;
+use glis_wire::plain::{in_one_line, in_sight};
 use glis_wire::view::WaitingFor;
+use serde_json::Value;
 
-/// So much of what is asked stands on a card; more of it is in a file beside it.
-const BLOCK_UNITS_MAX: usize = 3000;
+/// So much of what is asked stands on a card; where that is not all, a file before it has the whole.
+const BLOCK_UNITS_MAX: usize = POST_UNITS_MAX - AROUND_BLOCK_MAX - BELOW_CARD_MAX;
+/// What stands around it: the session's name, why a message was not delivered, that not all is shown.
+const AROUND_BLOCK_MAX: usize = 500;
+/// So much is told of why a message was not delivered.
+const WHY_CHARS: usize = 150;
 
 /// What stands below a card: how to answer it, then what became of it.
 pub const BELOW_CARD_MAX: usize = 800;
@@ -23,10 +29,11 @@ pub const SHOWN_AGAIN: &str = "Shown again below";
 pub struct Shown {
     /// The card.
     pub text: Text,
-    /// How to answer it other than by its buttons.
-    pub how: &'static str,
-    /// Everything that is asked, if not all of it is on the card.
-    pub whole: Option<String>,
+    /// Where the rest of it is, and how to answer it other than by its buttons.
+    pub how: String,
+    /// Everything that is asked, if not all of it is on the card, and what stands below the card where nobody gets
+    /// that.
+    pub whole: Option<(String, Text)>,
     /// Rows of buttons: what stands on each, and its answer.
     pub answers: Vec<Vec<(String, String)>>,
 }
@@ -36,37 +43,78 @@ pub fn card(session: &str, ask: &WaitingFor) -> Shown {
     let lead = match ask.kind {
         AskKind::Approval => " asks for approval".to_owned(),
         AskKind::Question => " asks".to_owned(),
-        AskKind::Doubt => format!(": {}", doubt(ask)),
+        AskKind::Doubt => {
+            let why = ask.not_delivered.as_deref().map(|why| super::short(why, WHY_CHARS));
+            format!(": {}", doubt(&WaitingFor { not_delivered: why, ..ask.clone() }))
+        }
     };
     // Nothing that a screen does not show, or shows elsewhere, stands for something else.
     let seen = in_sight(&asked(ask).replace("\r\n", "\n"));
-    let asked = redact(&seen);
+    let (asked, choices) = (redact(&seen), listed(ask));
     let hides = ask.kind == AskKind::Approval && hides(&seen, &asked);
-    let (block, whole) = cut(&asked);
+    let (block, whole) = cut(&asked, &redact(&choices));
     let mut text = Text::default().bold(session).and(&format!("{lead}\n")).block(&block);
-    let numbered = numbered(ask);
-    for (number, choice) in numbered.iter().enumerate() {
-        text = text.and(&format!("\n{}. ", number + 1)).and(&super::short(&in_sight(choice), 200));
-    }
-    let how = match (ask.kind, ask.choices.as_deref()) {
-        (_, Some([])) => "\nThis can be answered at its terminal only.",
-        (AskKind::Question, None) => "\nReply to this message to answer.",
-        (AskKind::Approval, _) if takes(ask, DENY) => {
-            "\nReply to this message to deny it and say why."
-        }
-        (AskKind::Approval | AskKind::Question | AskKind::Doubt, _) => "",
+    let mut answers = answers(ask, &numbered(ask));
+    let missing = if hides {
+        Some("some looks like a secret")
+    } else {
+        is_cut(ask).then_some("it is too long")
     };
-    let mut answers = answers(ask, &numbered);
-    if hides {
-        text = text.and("\n").bold("Not all of it is shown").and(
-            ": some looks like a secret. It can be denied here, and allowed on the machine alone.",
-        );
+    if let Some(why) = missing {
+        text = text.join(&unseen(ask, why));
         for row in &mut answers {
             row.retain(|(_, answer)| answer == DENY);
         }
         answers.retain(|row| !row.is_empty());
     }
+    let above = match (&whole, missing) {
+        (Some(_), None) => "\nAll of it is in the file above.",
+        (Some(_), Some(_)) => "\nMore of it is in the file above.",
+        (None, _) => "",
+    };
+    let how = format!("{above}{}", how_to_answer(ask));
+    let whole = whole.map(|whole| (whole, unseen(ask, "the network does not take the file")));
     Shown { text, how, whole, answers }
+}
+
+/// What no button and no reply answers.
+const AT_TERMINAL: &str = "\nThis can be answered at its terminal only.";
+
+/// What is said to words that answer nothing.
+pub fn no_answer(ask: &WaitingFor) -> &'static str {
+    match ask.choices.as_deref() {
+        Some([]) => AT_TERMINAL.trim_ascii_start(),
+        Some(_) | None => "Press one of the buttons to answer this.",
+    }
+}
+
+/// How to answer other than by a button.
+pub fn how_to_answer(ask: &WaitingFor) -> &'static str {
+    match (ask.kind, ask.choices.as_deref()) {
+        (_, Some([])) => AT_TERMINAL,
+        (AskKind::Question, None) => "\nReply to this message to answer.",
+        (AskKind::Approval, _) if takes(ask, DENY) => {
+            "\nReply to this message to deny it and say why."
+        }
+        (AskKind::Approval | AskKind::Question | AskKind::Doubt, _) => "",
+    }
+}
+
+/// Whether not all of it is kept, so that nobody can allow it.
+fn is_cut(ask: &WaitingFor) -> bool {
+    let only_no = ask.choices.as_deref().is_some_and(|choices| choices == [DENY]);
+    ask.kind == AskKind::Approval && only_no
+}
+
+/// That a part of what is asked is not here, why, and where it can be answered.
+fn unseen(ask: &WaitingFor, why: &str) -> Text {
+    let can = match ask.kind {
+        AskKind::Approval if is_cut(ask) => "denied, or answered at the agent's own terminal",
+        AskKind::Approval if takes(ask, DENY) => "denied here, and allowed on the machine alone",
+        AskKind::Approval | AskKind::Question | AskKind::Doubt => "answered on the machine",
+    };
+    let text = Text::plain("\n").bold("Not all of it is shown");
+    text.and(&format!(": {why}. It can be {can}."))
 }
 
 /// Whether a card leaves out what may be a command: then nobody can have meant to allow it. What is taken out as
@@ -79,13 +127,43 @@ fn hides(asked: &str, shown: &str) -> bool {
     others(asked) != others(shown)
 }
 
-/// The tool and the whole command, or the files with what is to be changed in them.
+/// The tool and the whole command, or the files with what is to be changed in them, and what else an agent says with
+/// something that it wants to be allowed.
 fn asked(ask: &WaitingFor) -> String {
     let mut asked = subject(ask);
-    for edit in ask.input.as_ref().map(edits).unwrap_or_default() {
+    let (edits, rest) = ask.input.as_ref().map(edits_and_rest).unwrap_or_default();
+    for edit in edits {
         asked.extend(["\n\n", &edit.path, "\n", &edit.lines.join("\n")]);
     }
+    let is_approval = ask.kind == AskKind::Approval;
+    for (name, value) in rest.iter().filter(|(_, value)| is_approval && !is_told(ask, value)) {
+        let value = value.as_str().map_or_else(|| format!("{value:#}"), str::to_owned);
+        asked.extend(["\n\n", name, ": ", &value]);
+    }
     asked
+}
+
+/// What can be chosen by a number, a line for each.
+fn listed(ask: &WaitingFor) -> String {
+    let all = numbered(ask).into_iter().enumerate();
+    let line = |(at, choice): (usize, String)| {
+        format!("\n{}. {}", at + 1, in_one_line(&in_sight(&choice)))
+    };
+    all.map(line).collect()
+}
+
+/// What a tool is given, as the words of a question have it behind the tool's name.
+fn behind_tool(ask: &WaitingFor) -> Option<&str> {
+    ask.text.split_once(' ').map(|(_, behind)| behind)
+}
+
+/// Whether the subject of a question holds this as it is.
+fn is_told(ask: &WaitingFor, value: &Value) -> bool {
+    let (line, folder) = match &ask.wants {
+        Some(Want::Command { line, folder }) => (Some(line.as_str()), folder.as_deref()),
+        Some(Want::Edit { .. }) | None => (None, None),
+    };
+    value.as_str().is_some_and(|value| [behind_tool(ask), line, folder].contains(&Some(value)))
 }
 
 fn subject(ask: &WaitingFor) -> String {
@@ -99,7 +177,7 @@ fn subject(ask: &WaitingFor) -> String {
             }
         }
         Some(Want::Edit { paths }) => {
-            let missing = paths.iter().filter(|path| !ask.text.contains(path.as_str()));
+            let missing = paths.iter().filter(|path| behind_tool(ask) != Some(path.as_str()));
             let lines = std::iter::once(ask.text.as_str()).chain(missing.map(String::as_str));
             lines.collect::<Vec<_>>().join("\n")
         }
@@ -107,12 +185,15 @@ fn subject(ask: &WaitingFor) -> String {
     }
 }
 
-/// What stands on the card, and the whole if that is more.
-fn cut(asked: &str) -> (String, Option<String>) {
-    if units(asked) <= BLOCK_UNITS_MAX {
-        return (asked.to_owned(), None);
+/// What stands on the card, and the whole if that is more. The choices stay where that can be: buttons have their
+/// numbers alone.
+fn cut(asked: &str, choices: &str) -> (String, Option<String>) {
+    let whole = format!("{asked}{choices}");
+    if units(&whole) <= BLOCK_UNITS_MAX {
+        return (whole, None);
     }
-    let mut length = 0;
+    let end = Some(choices).filter(|end| units(end) < BLOCK_UNITS_MAX / 2).unwrap_or_default();
+    let mut length = units(end);
     let head: String = asked
         .chars()
         .take_while(|c| {
@@ -120,7 +201,7 @@ fn cut(asked: &str) -> (String, Option<String>) {
             length <= BLOCK_UNITS_MAX
         })
         .collect();
-    (format!("{head}\n[... all of it is in the file]"), Some(asked.to_owned()))
+    (format!("{head}\n[...]{end}"), Some(whole))
 }
 
 /// The answers that have no word of ours: a button has their number.
