@@ -438,10 +438,8 @@ impl Bot {
 
     /// The answer to an update that came to nothing.
     fn complain(&self, asked: &Asked, fault: Fault) -> Result<(), StoreFault> {
-        let current = match self.meant(asked)? {
-            Some(session) => self.name_in(asked.place.chat, &session)?,
-            None => None,
-        };
+        let session = self.meant(asked)?;
+        let current = self.name_in(asked.place.chat, session.as_deref())?;
         self.tell_fault(asked, &(self.explain)(fault), About::Session(current.as_deref()))
     }
 

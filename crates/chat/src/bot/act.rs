@@ -277,7 +277,12 @@ impl Bot {
     }
 
     /// What a session is called in a chat that hears of it.
-    pub(super) fn name_in(&self, chat: i64, session: &str) -> Result<Option<String>, StoreFault> {
+    pub(super) fn name_in(
+        &self,
+        chat: i64,
+        session: Option<&str>,
+    ) -> Result<Option<String>, StoreFault> {
+        let Some(session) = session else { return Ok(None) };
         let follows = self.store().look().follows_of(session)?;
         Ok(follows.into_iter().find(|follow| follow.chat == chat).map(|follow| follow.name))
     }
@@ -447,10 +452,7 @@ impl Bot {
         session: Option<String>,
         (text, label): (Text, &str),
     ) -> Result<(), StoreFault> {
-        let name = match &session {
-            Some(session) => self.name_in(asked.place.chat, session)?,
-            None => None,
-        };
+        let name = self.name_in(asked.place.chat, session.as_deref())?;
         let text = words::is_for(text, name.as_deref());
         let run = Act::RunLate { update: asked.update, session };
         let keys = vec![vec![(label.to_owned(), run), ("Leave it".to_owned(), Act::Leave)]];
