@@ -3,8 +3,8 @@
 import { check, same, shows, story } from "./driver.mjs";
 
 await story(async ({ house, desk }) => {
-  const turned = "rm \u202e txt.ton\u202c \u200b\u00ad\u2066x\u2069";
-  const written = "rm \\u{202e} txt.ton\\u{202c} \\u{200b}\\u{ad}\\u{2066}x\\u{2069}";
+  const turned = "rm \u202e txt.ton\u202c \u200b\u00ad\u2066x\u2069 \u034f\u17b4\u2800\u00a0\u3000\ufe0f \u26a0\ufe0f";
+  const written = "rm \\u{202e} txt.ton\\u{202c} \\u{200b}\\u{ad}\\u{2066}x\\u{2069} \\u{34f}\\u{17b4}\\u{2800}\\u{a0}\\u{3000}\\u{fe0f} \u26a0\ufe0f";
   const odd = "n\u00e4he \u65e5\u672c \u202e\"q\".txt";
   const path = odd.replaceAll(" ", "_");
   const words = `write ${path} one\u202eeno\\n ;; say so\u202eos ;; approve Bash: ${turned}`;

@@ -1,6 +1,9 @@
 //! What an agent wants to change, read from what it says with a question. Each agent has a form of its own
 //! for that; every face shows them alike, as lines of a patch.
 
+use glis_core::talk::AskKind;
+use glis_core::verdict::Want;
+use glis_wire::view::WaitingFor;
 use serde_json::{Map, Value};
 use std::ops::Range;
 
@@ -50,6 +53,28 @@ pub fn edits_and_rest(input: &Value) -> (Vec<Edit>, Map<String, Value>) {
     let is_empty = |part: &Value| part.as_object().is_some_and(Map::is_empty);
     rest.retain(|_, value| !value.as_array().is_some_and(|parts| parts.iter().all(is_empty)));
     (found, rest)
+}
+
+/// What an agent says with something that it wants to be allowed, beside changes of files and what the question itself
+/// has in its words: each with its name.
+pub fn said_beside(ask: &WaitingFor) -> Vec<(String, String)> {
+    let (line, folder) = match &ask.wants {
+        Some(Want::Command { line, folder }) => (Some(line.as_str()), folder.as_deref()),
+        Some(Want::Edit { .. }) | None => (None, None),
+    };
+    let told = [behind_tool(ask), line, folder];
+    let rest = ask.input.as_ref().map(|input| edits_and_rest(input).1).unwrap_or_default();
+    let rest = rest.into_iter().filter(|_| ask.kind == AskKind::Approval);
+    let words = rest.map(|(name, value)| match value {
+        Value::String(text) => (name, text),
+        other => (name, format!("{other:#}")),
+    });
+    words.filter(|(_, words)| !told.contains(&Some(words.as_str()))).collect()
+}
+
+/// What a tool is given, as the words of a question have it behind the tool's name.
+pub fn behind_tool(ask: &WaitingFor) -> Option<&str> {
+    ask.text.split_once(' ').map(|(_, behind)| behind)
 }
 
 fn parts<'v>(

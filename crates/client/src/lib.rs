@@ -21,7 +21,7 @@ mod watcher;
 
 pub use connect::Connector;
 pub use connection::{Client, Streamed, usable};
-pub use edits::{Edit, edits, edits_and_rest};
+pub use edits::{Edit, behind_tool, edits, edits_and_rest, said_beside};
 pub use events::{News, Subscription};
 pub use fault::{Fault, HomeFault, Stuck};
 pub use holder::{Heard, Holder};

@@ -9,9 +9,11 @@ const alive = new WeakSet();
 /** @param {string} letter as Rust and the command line write it out */
 const written = (letter) => `\\u{${letter.codePointAt(0)?.toString(16)}}`;
 
+/** What no screen shows, or shows as a blank. Behind a symbol U+FE0F is seen: half of all emoji have their colours by it. */
+const UNSEEN = /(?<![\u2190-\u2bff\u{1f000}-\u{10ffff}])\ufe0f|(?!\ufe0f)[\p{Cc}\p{Cf}\p{Z}\p{DI}\u2800\ufff0-\ufffc]/gu;
+
 /** A text with everything in it that is not seen written out: for what a person is asked to allow. @param {string} text */
-export const inSight = (text) => String(text ?? "").replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]/gu,
-  (letter) => ("\n\t".includes(letter) ? letter : written(letter)));
+export const inSight = (text) => String(text ?? "").replace(UNSEEN, (letter) => ("\n\t ".includes(letter) ? letter : written(letter)));
 
 /** A text whose letters do not turn those around them, nor are commands for anybody; that is so for all that is shown.
  * @param {string} text */

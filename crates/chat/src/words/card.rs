@@ -2,14 +2,13 @@
 
 use crate::outbox::POST_UNITS_MAX;
 use crate::text::{Text, units};
-use glis_client::edits_and_rest;
 use glis_client::labels::doubt;
+use glis_client::{behind_tool, edits, said_beside};
 use glis_core::redact::redact;
 use glis_core::talk::{ALLOW, ALLOW_FOR_SESSION, AskKind, DENY};
 use glis_core::verdict::Want;
 use glis_wire::plain::{in_one_line, in_sight};
 use glis_wire::view::WaitingFor;
-use serde_json::Value;
 
 /// So much of what is asked stands on a card; where that is not all, a file before it has the whole.
 const BLOCK_UNITS_MAX: usize = POST_UNITS_MAX - AROUND_BLOCK_MAX - BELOW_CARD_MAX;
@@ -131,14 +130,11 @@ fn hides(asked: &str, shown: &str) -> bool {
 /// something that it wants to be allowed.
 fn asked(ask: &WaitingFor) -> String {
     let mut asked = subject(ask);
-    let (edits, rest) = ask.input.as_ref().map(edits_and_rest).unwrap_or_default();
-    for edit in edits {
+    for edit in ask.input.as_ref().map(edits).unwrap_or_default() {
         asked.extend(["\n\n", &edit.path, "\n", &edit.lines.join("\n")]);
     }
-    let is_approval = ask.kind == AskKind::Approval;
-    for (name, value) in rest.iter().filter(|(_, value)| is_approval && !is_told(ask, value)) {
-        let value = value.as_str().map_or_else(|| format!("{value:#}"), str::to_owned);
-        asked.extend(["\n\n", name, ": ", &value]);
+    for (name, value) in said_beside(ask) {
+        asked.extend(["\n\n", &name, ": ", &value]);
     }
     asked
 }
@@ -150,20 +146,6 @@ fn listed(ask: &WaitingFor) -> String {
         format!("\n{}. {}", at + 1, in_one_line(&in_sight(&choice)))
     };
     all.map(line).collect()
-}
-
-/// What a tool is given, as the words of a question have it behind the tool's name.
-fn behind_tool(ask: &WaitingFor) -> Option<&str> {
-    ask.text.split_once(' ').map(|(_, behind)| behind)
-}
-
-/// Whether the subject of a question holds this as it is.
-fn is_told(ask: &WaitingFor, value: &Value) -> bool {
-    let (line, folder) = match &ask.wants {
-        Some(Want::Command { line, folder }) => (Some(line.as_str()), folder.as_deref()),
-        Some(Want::Edit { .. }) | None => (None, None),
-    };
-    value.as_str().is_some_and(|value| [behind_tool(ask), line, folder].contains(&Some(value)))
 }
 
 fn subject(ask: &WaitingFor) -> String {

