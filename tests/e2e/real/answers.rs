@@ -163,6 +163,36 @@ fn claude_terminal_is_told_a_choice() -> Outcome {
     a_choice_is_declined(CLAUDE_TERMINAL)
 }
 
+/// A pause ends what waits for leave. Nobody has denied it, and it is not said that somebody did.
+fn paused_at_a_question(part: Part) -> Outcome {
+    let Some(play) = Play::with(part, &[])? else { return Ok(()) };
+    play.send(&prompt("write it", &[play.asking("echo written > asked.txt"), text("done")]))?;
+    play.until("waiting")?;
+    play.house().json(&["pause", "--all"])?;
+    play.house().json(&["resume", "--all"])?;
+    let back = play.until("idle")?;
+    assert_eq!(back["was_asking"].as_array().map(Vec::len), Some(1), "{back}");
+    assert!(!back["last_action"].to_string().contains("denied"), "{}", back["last_action"]);
+    let log = play.house().ok(&["log", NAME])?;
+    assert!(!log.contains("denied"), "{log}");
+    Ok(())
+}
+
+#[test]
+fn claude_headless_that_is_paused_at_a_question_was_denied_nothing() -> Outcome {
+    paused_at_a_question(CLAUDE_HEADLESS)
+}
+
+#[test]
+fn claude_terminal_that_is_paused_at_a_question_was_denied_nothing() -> Outcome {
+    paused_at_a_question(CLAUDE_TERMINAL)
+}
+
+#[test]
+fn codex_headless_that_is_paused_at_a_question_was_denied_nothing() -> Outcome {
+    paused_at_a_question(CODEX_HEADLESS)
+}
+
 #[test]
 fn claude_headless_is_given_leave_for_the_session() -> Outcome {
     leave_for_the_session(CLAUDE_HEADLESS)

@@ -2,8 +2,10 @@
 //! person's name that they have forbidden meanwhile.
 
 use super::link::Link;
+use super::listener::Listener;
 use crate::holder::reads_terminal;
 use crate::rules;
+use glis_agent::{Outcome as Cut, Said};
 use glis_core::AskId;
 use glis_core::input::Outcome;
 use glis_core::session::{Phase, Session};
@@ -52,6 +54,18 @@ impl Link {
         let why = "auto-yes was switched off, or its rules say something else by now".to_owned();
         self.outcome(Outcome::AnswerNotGiven { ask, why: why.into() }).await;
         Ok(())
+    }
+}
+
+impl Listener {
+    /// What is broken off at a question agents call denied. Nobody denied it where a pause or a stop did that.
+    pub(super) async fn as_decided(&self, said: Said) -> Said {
+        if said.outcome != Some(Cut::Denied) {
+            return said;
+        }
+        let session = self.session().await;
+        let cut = session.is_some_and(|session| session.phase != Phase::Live);
+        Said { outcome: Some(if cut { Cut::Interrupted } else { Cut::Denied }), ..said }
     }
 }
 

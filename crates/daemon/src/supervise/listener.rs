@@ -291,6 +291,7 @@ impl Listener {
             };
             let said = said.or_else(|| self.took_unnamed(sign.as_ref()));
             if let Some(said) = said {
+                let said = self.as_decided(said).await;
                 self.conversation.add(place, self.agent_ref.as_deref(), said)?;
                 grew = true;
             }
