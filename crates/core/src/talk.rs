@@ -192,6 +192,14 @@ impl Ask {
         self
     }
 
+    /// The words that answer it, where not any text does. An agent that wants a yes or a no takes any other words
+    /// for a no; on the screen of a program they may be what it wants.
+    pub fn decided_by(&self) -> Option<Vec<String>> {
+        let decides = self.kind == AskKind::Approval && !self.is_from_screen();
+        let usual = || [ALLOW, ALLOW_FOR_SESSION, DENY].map(str::to_owned).to_vec();
+        self.choices.clone().or_else(|| decides.then(usual))
+    }
+
     /// Whether this can be answered so.
     pub fn takes(&self, answer: &str) -> bool {
         self.choices.as_ref().is_none_or(|choices| choices.iter().any(|one| one == answer))

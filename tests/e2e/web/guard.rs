@@ -268,6 +268,14 @@ fn a_message_to_a_plain_program_is_typing_and_takes_the_scope_for_that() -> Outc
             assert!(told.contains("plain program") && told.contains("`manage`"), "{told}");
         }
     }
+    // Other words than a yes or a no would be a line of a shell as well.
+    let request = house.show("asker")?["waiting_for"]["request"].clone();
+    let answerer = token(&house, "yes or no", "answer")?;
+    for words in ["y\ntouch ran", "y; touch ran"] {
+        let words = json!({"answer": words, "request": request});
+        let answer = web.post("/api/v1/sessions/asker/answer", &answerer, &words)?;
+        assert_eq!(answer.status, 403, "{words}");
+    }
     let manager = token(&house, "all", "manage")?;
     let sent = web.post("/api/v1/sessions/shell/send", &manager, &json!({"text": "touch told"}))?;
     assert_eq!(sent.status, 200);
@@ -275,5 +283,11 @@ fn a_message_to_a_plain_program_is_typing_and_takes_the_scope_for_that() -> Outc
     eventually("the shell did what the manager said", || told.exists())?;
     assert!(!house.file("shell", "ran")?.exists());
     assert_eq!(house.show("asker")?["status"], "waiting");
+    let yes = json!({"answer": "allow", "request": request, "for_session": true});
+    let answer = web.post("/api/v1/sessions/asker/answer", &answerer, &yes)?;
+    assert_eq!(answer.status, 403, "nobody knows what the next line of a screen stands for");
+    let no = json!({"answer": "deny", "request": request});
+    let answer = web.post("/api/v1/sessions/asker/answer", &answerer, &no)?;
+    assert_eq!(answer.status, 200);
     Ok(())
 }

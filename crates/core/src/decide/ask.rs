@@ -91,10 +91,12 @@ fn choose(draft: &Draft<'_>, which: Option<AskId>) -> Result<Ask, Refusal> {
 /// What cannot be an answer is not handed over, so that it is not taken for given.
 fn check(draft: &Draft<'_>, ask: &Ask, answer: &str) -> Result<(), Refusal> {
     let session = draft.session.name.clone();
-    match &ask.choices {
+    match ask.decided_by() {
         Some(choices) if !choices.iter().any(|choice| choice == answer) => {
-            let (mode, choices) = (draft.session.spec.mode, choices.clone());
-            Err(Refusal::NotAChoice { session, mode, choices })
+            Err(Refusal::NotAChoice { session, mode: draft.session.spec.mode, choices })
+        }
+        None if answer == ALLOW_FOR_SESSION => {
+            Err(Refusal::AnswerNotGiven { session, why: Why::NoLeaveAsked })
         }
         // A program of the user's may take an empty line for a yes.
         None if ask.kind == AskKind::Question && answer.trim().is_empty() => {

@@ -127,6 +127,9 @@ fn what_cannot_be_an_answer_is_refused_at_once() {
             "asks choice
             answer allow_for_session => refused: not a choice
             answer maybe => refused: not a choice
+            asks rm
+            answer yes, go on to rm => refused: not a choice
+            unasks rm
             answer deny => answer began | do give answer deny
             unasks choice
             asks dialog

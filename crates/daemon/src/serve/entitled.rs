@@ -2,6 +2,7 @@
 
 use super::state::ServerState;
 use glis_core::spec::SignSource;
+use glis_core::talk::{ALLOW, DENY};
 use glis_wire::call::{Face, Origin, Scope};
 use glis_wire::client::{Action, Request, Response, Trouble};
 
@@ -27,14 +28,22 @@ pub(super) fn refuse(request: &Request, from: &Origin, scope: Scope) -> Option<R
     None
 }
 
-/// Why a message is not sent for this caller. To a plain program it is typing: a shell runs it, and a
-/// question on the screen is answered by it.
+/// Why a message is not sent for this caller, nor an answer other than a yes or a no. To a plain program it is typing:
+/// a shell runs it, and a question on the screen is answered by it.
 pub(super) async fn refuse_typing(
     state: &ServerState,
     request: &Request,
     scope: Scope,
 ) -> Option<Response> {
-    let Request::Act { session, action: Action::Send { .. } } = request else { return None };
+    let session = match request {
+        Request::Act { session, action: Action::Send { .. } } => session,
+        Request::Act { session, action: Action::Answer { answer, .. } }
+            if ![ALLOW, DENY].contains(&answer.as_str()) =>
+        {
+            session
+        }
+        _ => return None,
+    };
     if scope == Scope::Manage {
         return None;
     }
@@ -43,8 +52,8 @@ pub(super) async fn refuse_typing(
     (session.spec.traits.signs == SignSource::Screen).then(|| {
         let (has, name) = (scope.word(), &session.name);
         let message = format!(
-            "the caller may `{has}`; `{name}` is a plain program, a message to it is typing, and that \
-             needs `manage`"
+            "the caller may `{has}`; `{name}` is a plain program, other words than a yes or a no to it \
+             are typing, and that needs `manage`"
         );
         Response::Trouble { kind: Trouble::NotAllowed, message }
     })
