@@ -59,6 +59,9 @@ const OURS: Reserved = Reserved {
     letters: Letters::Value,
 };
 
+/// It would leave the session's worktree for one of its own, unasked: nothing there is saved, shown or merged.
+const STAYS: &str = "--disallowedTools=EnterWorktree";
+
 pub(crate) struct Claude;
 
 /// What a line of a transcript is.
@@ -119,6 +122,7 @@ impl Agent for Claude {
             argv.extend(["--settings".to_owned(), terminal::settings(&places.session)]);
             hooks = Hooks::File;
         }
+        argv.push(STAYS.to_owned());
         argv.extend(spec.argv.iter().cloned());
         let without = MISLEADING.to_vec();
         LaunchPlan { argv, without, first_words, hooks, ..LaunchPlan::default() }

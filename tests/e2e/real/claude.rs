@@ -5,7 +5,7 @@ use super::cast::{CLAUDE_HEADLESS, CLAUDE_TERMINAL, NAME, Part, Play, step, text
 use crate::support::house::{Outcome, eventually};
 use crate::support::tmux::Tmux;
 use glis_stub_model::installed::CLAUDE;
-use glis_stub_model::{Voice, prompt};
+use glis_stub_model::{Step, Voice, prompt};
 use serde_json::json;
 use std::io::Write as _;
 use std::process::Stdio;
@@ -161,6 +161,24 @@ fn a_message_arrives_as_it_was_written() -> Outcome {
     let request = play.resume_after_pause("and now?")?;
     for words in ["!touch by-the-shell", "/clear", "exit", ":q", "a family", "width and turned"] {
         assert_eq!(times(&request, Voice::User, words), 1, "{words}: {:#?}", request.turns);
+    }
+    Ok(())
+}
+
+/// It has a tool by which it would go to a worktree of its own making.
+#[test]
+fn it_stays_in_the_worktree_of_its_session() -> Outcome {
+    for part in [CLAUDE_HEADLESS, CLAUDE_TERMINAL] {
+        let Some(play) = Play::with(part, &[])? else { return Ok(()) };
+        let input = json!({"name": "elsewhere"});
+        let leave = Step { tool: Some("EnterWorktree".to_owned()), input, ..Step::default() };
+        let write = play.run("pwd > where.txt");
+        play.send(&prompt("go elsewhere", &[leave, write, text("done")]))?;
+        play.until("idle")?;
+        let written = std::fs::read_to_string(play.house().file(NAME, "where.txt")?)?;
+        let worktree = play.show()?["worktree"].clone();
+        assert_eq!(json!(written.trim_end()), worktree);
+        assert!(!play.house().repo().join(".claude/worktrees").exists());
     }
     Ok(())
 }
