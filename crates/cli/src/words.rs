@@ -327,8 +327,8 @@ pub(crate) fn paused(s: &SessionView) -> String {
     }
     lines.extend(warnings(s));
     lines.extend(s.resume_at.as_ref().map(|at| format!("It resumes by itself at {at}")));
-    let what = if gate::holds(s) { "--all" } else { &s.name };
-    lines.push(format!("Resume with: glis resume {what}"));
+    let what = if gate::holds(s) { "glis resume --all".to_owned() } else { back(s) };
+    lines.push(format!("Resume with: {}", what.replace('`', "")));
     lines.join("\n")
 }
 
@@ -370,8 +370,7 @@ fn warnings(s: &SessionView) -> impl Iterator<Item = String> {
 
 /// What `stop` says.
 pub(crate) fn stopped(s: &SessionView) -> String {
-    let told =
-        format!("`{}` is {}; `glis resume {}` brings it back", s.name, s.status.word(), s.name);
+    let told = format!("`{}` is {}; {} brings it back", s.name, s.status.word(), back(s));
     std::iter::once(told).chain(warnings(s)).collect::<Vec<_>>().join("\n")
 }
 

@@ -180,7 +180,7 @@ async fn answer(state: &Arc<ServerState>, peer: &mut Peer, call: Call) -> io::Re
         Request::Log { session, follow } => stream::log(state, peer, &session, follow).await?,
         Request::Events { from, follow } => stream::events(state, peer, from, follow).await?,
         Request::Verdicts { session, fresh } => {
-            verdicts::tell(state, peer, session.as_deref(), fresh).await?
+            verdicts::tell(state, peer, session.as_deref(), fresh, from.face).await?
         }
         Request::Wait { session, statuses, timeout_ms } => {
             wait(state, peer, &session, &statuses, timeout_ms).await?

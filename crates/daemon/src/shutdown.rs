@@ -165,7 +165,12 @@ async fn suspend_all(jobs: &Jobs) {
     while begun.elapsed() < patience {
         let sessions = running(jobs).await;
         if sessions.is_empty() {
-            break;
+            save_all(jobs).await;
+            // A loop that was between two iterations may have begun the next one meanwhile.
+            if running(jobs).await.is_empty() {
+                return;
+            }
+            continue;
         }
         let late = !pressed && begun.elapsed() + LAST_PRESS > patience;
         let press = if late { Press::Last } else { Press::Gentle };
@@ -182,7 +187,11 @@ async fn suspend_all(jobs: &Jobs) {
             () = sleep(ROUND) => {}
         }
     }
-    // What they have left is being saved.
+    save_all(jobs).await;
+}
+
+/// Waits until what agents have left is saved.
+async fn save_all(jobs: &Jobs) {
     if tokio::time::timeout(SAVING_TIME, jobs.rest()).await.is_err() {
         diary("not everything is saved; the next start does that");
     }

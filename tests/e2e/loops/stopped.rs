@@ -76,3 +76,18 @@ fn a_stop_after_the_death_of_the_daemon_ends_what_that_has_left() -> Outcome {
     is(&house, &[("done_by", json!("max")), ("iteration", json!(5))])?;
     Ok(())
 }
+
+/// Also between two iterations, when nothing of it runs.
+#[test]
+fn a_daemon_that_is_stopped_with_its_agents_leaves_no_loop_at_work() -> Outcome {
+    let house = House::new()?;
+    let how = ["--agent", "rehearsal", "--headless", "--max", "500", "--prompt", "append d x"];
+    house.ok(&[&["loop", "blue"], &how[..]].concat())?;
+    for _ in 0..6 {
+        house.follow(1)?.until(|event| event["event"] == "loop_looked_back")?;
+        house.ok(&["daemon", "stop", "--agents"])?;
+        assert_eq!(house.show("blue")?["pid"], serde_json::Value::Null);
+        house.ok(&["resume", "blue"])?;
+    }
+    Ok(())
+}

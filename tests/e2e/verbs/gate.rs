@@ -221,7 +221,11 @@ fn what_is_taken_out_of_the_gate_and_what_opens_it_is_told() -> Outcome {
     awake(&house, "blue")?;
     awake(&house, "red")?;
     house.ok(&["pause", "--all"])?;
-    assert_eq!(house.json(&["pause", "blue"])?["already"], false);
+    let paused = house.ok(&["pause", "blue"])?;
+    assert!(
+        paused.ends_with("Resume with: glis resume --all, then glis resume blue\n"),
+        "{paused}"
+    );
     assert_eq!(house.json(&["pause", "blue"])?["already"], true);
     assert_eq!(house.json(&["stop", "red"])?["already"], false);
     assert_eq!(house.json(&["stop", "red"])?["already"], true);

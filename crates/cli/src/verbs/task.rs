@@ -41,12 +41,11 @@ fn is_task(control: &mut Client, given: &str) -> Result<bool, Complaint> {
     let found = session.is_some();
     let task = task_here(control, given)?;
     match (named, task) {
-        (true, Some(run)) if run.session != session.map(|session| session.id) => {
+        (true, Some(run)) if run.session != session.as_ref().map(|session| session.id.clone()) => {
             let message = format!("`{given}` is a session, and a task as well");
-            let hint = match run.session_name {
-                Some(session) => format!("the task's session is `{session}`"),
-                None => "rename neither: name the session by its id".to_owned(),
-            };
+            let id = session.map(|session| session.id).unwrap_or_default();
+            let task = run.session_name.map(|name| format!("; the task's session is `{name}`"));
+            let hint = format!("the session's id is `{id}`{}", task.unwrap_or_default());
             Err(Complaint::new(Kind::Usage, message).hint(hint))
         }
         (true, _) => Ok(false),

@@ -8,6 +8,7 @@ use crate::view;
 use glis_core::redact::redact;
 use glis_core::{Event, Recorded, SessionId};
 use glis_record::durable;
+use glis_wire::call::Face;
 use glis_wire::client::Response;
 use glis_wire::view::VerdictView;
 use std::collections::BTreeMap;
@@ -27,6 +28,7 @@ pub(super) async fn tell(
     peer: &mut Peer,
     given: Option<&str>,
     fresh: bool,
+    by: Face,
 ) -> io::Result<Response> {
     let only = match given {
         Some(given) => match state.find(given).await {
@@ -54,8 +56,8 @@ pub(super) async fn tell(
             peer.send(&Response::Verdict(Box::new(view))).await?;
         }
     }
-    // A list of one session says nothing about the others.
-    if only.is_none() && last > seen {
+    // A list of one session says nothing about the others, and what a service reads nobody may have seen.
+    if only.is_none() && !by.is_service() && last > seen {
         let note = move || durable::replace(&folder, SEEN, format!("{log_id} {last}").as_bytes());
         // Should it fail, they are shown as new once more.
         drop(state.pools.run(Kind::Look, note).await);
