@@ -25,7 +25,7 @@ pub struct UsageLimits {
     pub tries: u32,
     /// How many limits it has gone on after by itself since a person last had a hand in it.
     pub returns: u32,
-    /// When it last went on by itself.
+    /// The moment at which it last went on by itself: its appointment, where its timer fired in time.
     pub returned_at: Option<WallMs>,
 }
 

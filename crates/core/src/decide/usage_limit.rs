@@ -34,16 +34,31 @@ pub(super) fn planned(draft: &mut Draft<'_>, at: Option<WallMs>, now: WallMs) {
     };
     // What has just failed to start waits; what is due has waited.
     let wait = if appointed.is_none() { draft.session.by_itself.wait() } else { 0 };
-    let free = free_from(draft, at.max(now.saturating_add(wait)));
-    match appointed {
-        Some(appointed) if appointed <= now && free <= now => go_on(draft, appointed, now),
-        // A report that came twice.
-        Some(appointed) if appointed == free => {}
-        Some(_) | None => draft.event(Event::ResumeAppointed { at: Some(free) }),
+    let from = at.max(now.saturating_add(wait));
+    if let Some(slot) = appointed.filter(|slot| *slot <= now && from <= now) {
+        // A timer fires some milliseconds late. Between moments as they were appointed there are exactly
+        // five seconds; between those at which the timers fired there may be less.
+        let moment = if now - slot < APART_MS { slot } else { now };
+        if !has_begun_lately(draft, moment) {
+            go_on(draft, slot, moment);
+            return;
+        }
+    }
+    let free = free_from(draft, from);
+    // Otherwise it is a report that came twice.
+    if appointed != Some(free) {
+        draft.event(Event::ResumeAppointed { at: Some(free) });
     }
 }
 
-fn go_on(draft: &mut Draft<'_>, appointed: WallMs, now: WallMs) {
+/// Whether another session has gone on within five seconds of this moment. The times of those that are
+/// still to come do not count: whoever is due goes first, or all would give way to each other for ever.
+fn has_begun_lately(draft: &Draft<'_>, moment: WallMs) -> bool {
+    let begun = |session: &Session| session.limits.returned_at;
+    others(draft).filter_map(begun).any(|begun| is_near(begun, moment))
+}
+
+fn go_on(draft: &mut Draft<'_>, appointed: WallMs, moment: WallMs) {
     // It waits for its place already.
     if draft.session.deferred.is_some() {
         return;
@@ -51,7 +66,7 @@ fn go_on(draft: &mut Draft<'_>, appointed: WallMs, now: WallMs) {
     if let Err(refusal) = may_go_on(draft) {
         appointment::put_off(draft, appointed, &refusal);
     } else if draft.session.resumable() {
-        draft.event(Event::LimitOver { at: now });
+        draft.event(Event::LimitOver { at: moment });
         // It is paused, and nothing is in the way: there is no reason to refuse.
         start::resume(draft, None).ok();
     } else {
@@ -74,15 +89,22 @@ fn may_go_on(draft: &Draft<'_>) -> Result<(), Refusal> {
 
 /// The first moment from this one on at which no other session goes on after a limit.
 fn free_from(draft: &Draft<'_>, mut at: WallMs) -> WallMs {
-    let others = draft.sessions().filter(|session| session.id != draft.session.id);
-    let mut taken: Vec<WallMs> = others.filter_map(slot).collect();
+    let mut taken: Vec<WallMs> = others(draft).filter_map(slot).collect();
     taken.sort_unstable();
     for taken in taken {
-        if (taken - at).abs() < APART_MS {
+        if is_near(taken, at) {
             at = taken.saturating_add(APART_MS);
         }
     }
     at
+}
+
+fn others<'a>(draft: &'a Draft<'_>) -> impl Iterator<Item = &'a Session> {
+    draft.sessions().filter(|session| session.id != draft.session.id)
+}
+
+fn is_near(one: WallMs, other: WallMs) -> bool {
+    (one - other).abs() < APART_MS
 }
 
 fn slot(session: &Session) -> Option<WallMs> {

@@ -4,13 +4,13 @@ use crate::gate::{open, pause_to_the_end, shut};
 use crate::script::{Kind, Stage, check};
 use crate::state::states;
 use crate::table::{BUSY, IDLE, PAUSED};
-use crate::together::{decide, id, running};
+use crate::together::{decide, id, record, running};
 use glis_core::input::{Command, Outcome};
 use glis_core::limits::{Limits, Over};
 use glis_core::pause::{OnTimeout, PauseMode, PauseReason};
 use glis_core::tree::Clearing;
 use glis_core::usage_limit::GO_ON;
-use glis_core::{Effect, House, Input, Refusal, Status};
+use glis_core::{Effect, Event, House, Input, Refusal, Status};
 
 /// Behind an idle session: its turn met a limit that ends in the year 2033, and it is paused.
 const PARKED: &str =
@@ -405,6 +405,45 @@ fn sessions_that_are_due_at_once_go_on_one_after_the_other() {
     assert_eq!(house.session(&id("b")).unwrap().status(), Status::Resuming);
     planned(&mut house, "c", 1000, 95_000).unwrap();
     planned(&mut house, "a", 1000, 100_000).unwrap();
+    assert_eq!(times(&house), [None, None, None]);
+}
+
+/// Timers fire some milliseconds late, each by another span, and which one comes first is chance.
+#[test]
+fn fifty_sessions_of_one_reset_go_on_in_order_with_one_appointment_each() {
+    let mut house = House::default();
+    let names: Vec<String> = (0..50).map(|number| format!("s{number}")).collect();
+    for name in &names {
+        park(&mut house, name, RESET).unwrap();
+    }
+    let began = |house: &House, name: &str| house.session(&id(name)).unwrap().limits.returned_at;
+    for (name, number) in names.iter().zip(0..) {
+        let due = house.session(&id(name)).unwrap().resume_at.unwrap();
+        assert_eq!(due, RESET + number * 5000, "{name} has its place");
+        let now = due + (number * 37) % 90 + 1;
+        let outcome = Outcome::ReturnPlanned { at: Some(now), now };
+        let decision = house.decide(Input::Outcome { session: id(name), outcome }).unwrap();
+        let appointed = |event: &Event| matches!(event, Event::ResumeAppointed { .. });
+        assert!(!decision.events.iter().any(|(_, event)| appointed(event)), "{name}: {decision:?}");
+        record(&mut house, decision);
+        assert_eq!(began(&house, name), Some(due), "{name}");
+    }
+}
+
+/// A machine that slept through some of their times: those that were missed are no hindrance to those
+/// that are on time, and every one of them goes on.
+#[test]
+fn sessions_whose_times_were_missed_all_go_on() {
+    let mut house = House::default();
+    for name in ["a", "b", "c"] {
+        park(&mut house, name, 1000).unwrap();
+    }
+    planned(&mut house, "a", 10_500, 10_500).unwrap();
+    planned(&mut house, "b", 10_500, 10_500).unwrap();
+    assert_eq!(times(&house), [None, Some(16_000), Some(11_000)]);
+    planned(&mut house, "c", 11_002, 11_002).unwrap();
+    planned(&mut house, "b", 16_003, 16_003).unwrap();
+    planned(&mut house, "c", 21_004, 21_004).unwrap();
     assert_eq!(times(&house), [None, None, None]);
 }
 
