@@ -1,7 +1,7 @@
 //! A usage limit is known by what an agent's own program records of it, never by what the agent says:
 //! the records are those that the real programs wrote when the model refused them.
 
-use glis_agent::Source;
+use glis_agent::{Shown, Source};
 use glis_core::input::Sign;
 use glis_core::spec::Mode;
 use serde_json::{Value, json};
@@ -94,6 +94,35 @@ fn claude_in_its_terminal() {
     assert_eq!(ended.last(), Some(&Sign::TurnEnded));
     assert!(!tells_of_a_limit(&ended));
     assert!(!tells_of_a_limit(&claude_in_a_terminal(Some("server_error"), &said)));
+}
+
+/// Claude Code 2.1.326 writes that it goes on by itself in place of the lines that closed a turn before.
+#[test]
+fn claude_in_its_terminal_that_means_to_go_on_by_itself() {
+    let begun = json!({"hook_event_name": "UserPromptSubmit", "prompt_id": "p", "prompt": "hi"});
+    let stop = json!({"hook_event_name": "StopFailure", "prompt_id": "p", "error": "rate_limit",
+        "last_assistant_message": "You've hit your 5-hour limit \u{b7} resets 10:54pm (UTC)"});
+    let user = json!({"type": "user", "promptId": "p", "message": {"content": "hi"}});
+    let info =
+        json!({"status": "rejected", "resetsAt": 1_794_956_084, "rateLimitType": "five_hour"});
+    let error = json!({"type": "assistant", "apiError": "usage_limit_reached", "error": "rate_limit",
+        "isApiErrorMessage": true, "apiErrorStatus": 429, "apiErrorType": "rate_limit_error",
+        "apiErrorParams": {"rate_limit_info": info}, "message": {"model": "<synthetic>",
+        "content": [{"type": "text", "text": "You've hit your 5-hour limit"}]}});
+    let notice = json!({"type": "system", "subtype": "informational", "isMeta": false,
+        "content": "Usage limit reached \u{b7} continuing automatically at 10:54pm \u{b7} esc to cancel"});
+    let lines = [user.clone(), error, notice.clone()];
+    let ended = signs("claude", Mode::Terminal, &[begun.clone(), stop.clone()], &lines);
+    assert_eq!(ended.last(), Some(&limited("1794956084")));
+
+    // Where the transcript has no word of it, the hook's word counts once the screen is at rest.
+    let mut dialect = glis_agent::find("claude").unwrap().dialect(Mode::Terminal);
+    let bytes = |lines: &[Value]| lines.iter().map(|line| format!("{line}\n")).collect::<String>();
+    drop(dialect.overhear(0, bytes(&[begun, stop]).as_bytes()));
+    let read = dialect.read(0, bytes(&[user, notice]).as_bytes());
+    assert!(read.iter().all(|heard| heard.sign.is_none()), "{read:?}");
+    assert_eq!(dialect.at_rest(&Shown::Prompt), Some(limited("")));
+    assert_eq!(dialect.at_rest(&Shown::Prompt), None, "it is told once");
 }
 
 fn codex(lines: &[Value]) -> Vec<Sign> {

@@ -154,14 +154,16 @@ impl Terminal {
 
     fn end_if_over(&mut self, line: &mut Meaning) {
         if !self.prompt.is_empty() && self.stopped == self.prompt && self.closed == self.prompt {
-            self.prompt.clear();
-            let reset_at = std::mem::take(&mut self.resets);
-            line.sign(if std::mem::take(&mut self.limited) {
-                Sign::TurnLimited { reset_at }
-            } else {
-                Sign::TurnEnded
-            });
+            line.sign(self.end_as_told());
         }
+    }
+
+    /// How the turn has ended, by the hook that told it.
+    fn end_as_told(&mut self) -> Sign {
+        self.prompt.clear();
+        let reset_at = std::mem::take(&mut self.resets);
+        let limited = std::mem::take(&mut self.limited);
+        if limited { Sign::TurnLimited { reset_at } } else { Sign::TurnEnded }
     }
 
     fn asked(&mut self, words: &Value, end: u64, line: &mut Meaning) {
@@ -203,20 +205,30 @@ impl Terminal {
             "assistant" if is_filler(words) => {}
             "assistant" => {
                 self.tools.note(words);
-                self.resets = limits::written(words).unwrap_or_default();
                 self.used.insert(text(words, "/message/id").to_owned(), tokens(words));
                 blocks(words).filter_map(said_by).for_each(|said| line.words(said));
+                let limit = limits::written(words);
+                let is_last = limit.is_some();
+                self.resets = limit.unwrap_or_default();
+                // What comes behind it depends on the version: the closing lines, or that it goes on
+                // by itself at the reset.
+                if is_last {
+                    self.close(&mut line);
+                }
             }
             "user" => self.user(words, &mut line),
-            "system" if CLOSING.contains(&text(words, "/subtype")) => {
-                self.closed.clone_from(&self.written);
-                self.tools.clear();
-                self.tell_use(&mut line, None);
-                self.end_if_over(&mut line);
-            }
+            "system" if CLOSING.contains(&text(words, "/subtype")) => self.close(&mut line),
             _ => {}
         }
         line
+    }
+
+    /// The turn is complete in the transcript.
+    fn close(&mut self, line: &mut Meaning) {
+        self.closed.clone_from(&self.written);
+        self.tools.clear();
+        self.tell_use(line, None);
+        self.end_if_over(line);
     }
 
     /// What the turn has used, once it is written down as a whole.
@@ -360,10 +372,14 @@ impl Dialect for Terminal {
 
     /// A prompt on a screen at rest means that nothing runs, whatever was not told. A turn that comes to
     /// its end tells it by a hook; one that is cut off is written down later than it is seen, or not
-    /// at all: before the first word of an answer, the message is taken back into the prompt.
+    /// at all: before the first word of an answer, the message is taken back into the prompt. What a hook
+    /// told of the end counts, also where the transcript was not closed.
     fn at_rest(&mut self, shown: &Shown) -> Option<Sign> {
         let over = matches!(shown, Shown::Prompt | Shown::Draft) && !self.prompt.is_empty();
         over.then(|| {
+            if self.stopped == self.prompt {
+                return self.end_as_told();
+            }
             self.seen_cut = std::mem::take(&mut self.prompt);
             Sign::TurnCut
         })
