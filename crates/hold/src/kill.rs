@@ -85,6 +85,13 @@ impl Killer {
         kept.take(LISTED_MAX).map(|member| Known::new(&member, None).killed).collect()
     }
 
+    /// Notes who is there now. What ends by itself, once its agent is told to, has no command line to be
+    /// named by any more.
+    pub(crate) fn look(&mut self) {
+        let members = self.members();
+        self.meet(&members);
+    }
+
     /// Notes who is there now and is reached by a signal to these process groups.
     pub(crate) fn note(&mut self, signal: Signal, groups: &[i32]) {
         let members = self.members();

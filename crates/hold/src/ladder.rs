@@ -45,6 +45,7 @@ impl Holder {
         match &mut self.stage.step {
             Step::Running if self.stage.end.is_some() => {}
             Step::Running => {
+                self.killer.look();
                 self.stage.told_at = Some(now);
                 self.stage.step = Step::Interrupting { until: now + interrupt, terminate: granted };
                 if !interrupt.is_zero() {
