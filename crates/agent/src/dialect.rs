@@ -115,6 +115,9 @@ pub trait Dialect: Send + Sync {
         None
     }
 
+    /// Where in its transcript the process begins that is listened to.
+    fn begin_at(&mut self, _transcript: u64) {}
+
     /// Where its signs come from.
     fn source(&self) -> Source;
 }

@@ -38,6 +38,10 @@ pub struct Run {
     /// What the rules have answered last in its turn, and how often in a row.
     #[serde(default)]
     pub repeated: Option<Repeated>,
+    /// How far the agent's transcript was known when it began: what stands before that is of former
+    /// processes.
+    #[serde(default)]
+    pub transcript_at: u64,
 }
 
 impl Run {
@@ -99,6 +103,7 @@ impl Run {
             asks: Vec::new(),
             limited: false,
             repeated: None,
+            transcript_at: 0,
         }
     }
 }

@@ -4,10 +4,12 @@
 use super::cast::{
     CLAUDE_HEADLESS, CLAUDE_TERMINAL, CODEX_HEADLESS, CODEX_TERMINAL, NAME, Part, Play, text, times,
 };
+use crate::support::held::signal;
 use crate::support::house::{Outcome, eventually};
 use crate::support::wreck::marked;
-use glis_stub_model::{Voice, prompt};
-use serde_json::Value;
+use glis_stub_model::{Step, Voice, prompt};
+use rustix::process::Signal;
+use serde_json::{Value, json};
 
 /// Lets its idle time pass as often as it takes: an agent that paints is looked at again later.
 fn is_suspended(play: &Play) -> Outcome<Value> {
@@ -61,4 +63,46 @@ fn codex_headless_goes_on_after_it_was_suspended() -> Outcome {
 #[test]
 fn codex_in_a_terminal_goes_on_after_it_was_suspended() -> Outcome {
     the_next_message_goes_on_in_the_same_conversation(CODEX_TERMINAL)
+}
+
+/// Has a command left running that a turn began, and returns what is told of the session then.
+fn leaves_running(play: &Play, secs: &str) -> Outcome<Value> {
+    let input = json!({"cmd": format!("sleep {secs}"), "yield_time_ms": 300});
+    let left = Step { tool: Some("exec_command".to_owned()), input, ..Step::default() };
+    let said = format!("started {secs}");
+    play.send(&prompt("start the server", &[left, text(&said)]))?;
+    eventually("its turn is over", || {
+        play.show().is_ok_and(|shown| shown["last_action"] == said.as_str())
+    })?;
+    eventually("it has said so", || play.show().is_ok_and(|shown| shown["queued"] == 0))?;
+    play.show()
+}
+
+/// A server for development, say: it is wanted, though the turn that began it is over.
+fn a_command_that_was_left_running_keeps_it_awake(part: Part) -> Outcome {
+    let Some(play) = Play::with(part, &[])? else { return Ok(()) };
+    let shown = leaves_running(&play, "1001")?;
+    assert_eq!((&shown["status"], &shown["suspend_at"]), (&json!("busy"), &Value::Null), "{shown}");
+    let id = shown["id"].as_str().ok_or("no id")?;
+    let line = |pid: &i32| std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let left = marked(id).into_iter().find(|pid| line(pid) == b"sleep\x001001\0");
+    signal(left.ok_or("it does not run")?, Signal::TERM)?;
+    let idle = play.until("idle")?;
+    assert!(idle["suspend_at"].is_string(), "{idle}");
+    // What is ended with the session is named.
+    leaves_running(&play, "1002")?;
+    play.house().ok(&["stop", NAME])?;
+    let ended = play.until("suspended")?["killed"].to_string();
+    assert!(ended.contains("\"sleep 1002 (pid "), "{ended}");
+    Ok(())
+}
+
+#[test]
+fn codex_headless_is_awake_while_a_command_runs() -> Outcome {
+    a_command_that_was_left_running_keeps_it_awake(CODEX_HEADLESS)
+}
+
+#[test]
+fn codex_in_a_terminal_is_awake_while_a_command_runs() -> Outcome {
+    a_command_that_was_left_running_keeps_it_awake(CODEX_TERMINAL)
 }

@@ -1,6 +1,6 @@
 //! Codex as a server on pipes: requests, answers and notices, one JSON object a line.
 
-use super::notices::{Windows, planned};
+use super::notices::{Running, Windows, planned};
 use super::terminal::Terminal;
 use crate::dialect::{CHANGED, Dialect, GONE, Interrupt, Shown, Source};
 use crate::heard::{Heard, Said, Usage};
@@ -13,12 +13,14 @@ use glis_core::talk::{ALLOW, Ask, AskKind, DENY};
 use glis_core::verdict::Want;
 use glis_wire::view::Voice;
 use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Names of our requests. The one for an old conversation is followed by the id that we expect back.
 pub(super) const GREETING: &str = "glis-greeting";
 pub(super) const FRESH: &str = "glis-thread";
 pub(super) const RESUMED: &str = "glis-thread:";
+/// How it calls a command among its items.
+const COMMAND: &str = "commandExecution";
 const MESSAGE: &str = "glis-message";
 const INTERRUPT: &str = "glis-interrupt";
 
@@ -42,6 +44,9 @@ pub(super) struct Server {
     /// Tokens of the whole conversation, as it told them last.
     total: u64,
     windows: Windows,
+    /// Commands of the turn that have not ended, and those that outlived theirs.
+    commands: BTreeSet<String>,
+    running: Running,
 }
 
 struct Asked {
@@ -131,6 +136,9 @@ impl Server {
                 let changes = item.get("changes").filter(|_| text(item, "/type") == "fileChange");
                 let id = || text(item, "/id").to_owned();
                 self.changes.extend(changes.map(|changes| (id(), changes.clone())));
+                if text(item, "/type") == COMMAND {
+                    self.commands.insert(id());
+                }
                 item_began(item, line);
             }
             "item/completed" => self.item_ended(item, line),
@@ -173,6 +181,8 @@ impl Server {
 
     fn item_ended(&mut self, item: &Value, line: &mut Meaning) {
         let id = text(item, "/id");
+        self.commands.remove(id);
+        self.running.ended(id, line);
         match text(item, "/type") {
             "agentMessage" => {
                 self.unfinished.remove(id);
@@ -194,6 +204,10 @@ impl Server {
     fn turn_ended(&mut self, params: &Value, line: &mut Meaning) {
         self.turn.clear();
         self.changes.clear();
+        // An interruption ends no command either.
+        for id in std::mem::take(&mut self.commands) {
+            self.running.began(&id, line);
+        }
         for id in std::mem::take(&mut self.asks).into_keys() {
             line.sign(Sign::AskGone(AskId(id)));
         }
@@ -245,7 +259,7 @@ fn item_began(item: &Value, line: &mut Meaning) {
 /// The name of a tool and what it is used for, for a person.
 fn tool_words(item: &Value) -> (String, String) {
     let content = match text(item, "/type") {
-        "commandExecution" => text(item, "/command").to_owned(),
+        COMMAND => text(item, "/command").to_owned(),
         "fileChange" => {
             let changes = item["changes"].as_array().into_iter().flatten();
             changes.map(|change| text(change, "/path")).collect::<Vec<_>>().join(" ")
@@ -256,7 +270,7 @@ fn tool_words(item: &Value) -> (String, String) {
         _ => gist(item),
     };
     let name = match text(item, "/type") {
-        "commandExecution" => "run",
+        COMMAND => "run",
         "fileChange" => "edit",
         other => other,
     };

@@ -1,7 +1,7 @@
 //! Codex in a terminal: its rollout says what it does and what is said, its screen whether it asks and
 //! whether it can be typed into.
 
-use super::notices::{Windows, planned};
+use super::notices::{Running, Windows, planned};
 use crate::dialect::{
     Dialect, Interrupt, NO_SUCH_CHOICE, ScreenPrompt, Shown, Source, pastable, typed,
 };
@@ -62,6 +62,9 @@ const BESIDE_LINE: [&str; 6] = [
     "max_output_tokens",
     "prefix_rule",
 ];
+/// How a command comes back that runs on, in the lines above what it has printed.
+const RUNS_ON: &str = "Process running with session ID";
+const PRINTED: &str = "\nOutput:";
 /// How a call comes back that was denied without a terminal.
 const REJECTED: &str = "rejected by user";
 /// How the names of questions begin that are about a call of a tool.
@@ -94,10 +97,14 @@ pub(super) struct Terminal {
     /// Where its commands run unless one says otherwise.
     folder: Option<String>,
     windows: Windows,
+    /// Commands that were left running, by their calls.
+    running: Running,
+    /// Where in the rollout this process begins. What a former one left running has ended with it.
+    begins_at: u64,
 }
 
 impl Terminal {
-    fn written(&mut self, words: &Value) -> Meaning {
+    fn written(&mut self, end: u64, words: &Value) -> Meaning {
         let mut line = Meaning::default();
         let payload = &words["payload"];
         match (text(words, "/type"), text(payload, "/type")) {
@@ -111,6 +118,7 @@ impl Terminal {
                     let of_it = |call: &&mut Call| call.id == text(item, "/id");
                     self.calls.iter_mut().filter(of_it).for_each(|call| call.failed = true);
                 }
+                self.running.ended(text(item, "/id"), &mut line);
                 self::item(item, &mut line);
             }
             ("event_msg", "task_complete") => self.turn_ended(Sign::TurnEnded, payload, &mut line),
@@ -126,7 +134,13 @@ impl Terminal {
             }
             ("response_item", "function_call_output" | "custom_tool_call_output") => {
                 let id = text(payload, "/call_id");
-                self.came_back(id, &payload["output"], &mut line);
+                let output = payload["output"].as_str().unwrap_or_default();
+                let command =
+                    self.calls.iter().any(|call| call.id == id && call.name == SHELL_TOOL);
+                if command && runs_on(output) && end > self.begins_at {
+                    self.running.began(id, &mut line);
+                }
+                self.came_back(id, output, &mut line);
                 line.sign(Sign::AskGone(ask_about(id)));
                 line.sign(Sign::ToolEnded(id.to_owned()));
             }
@@ -173,8 +187,8 @@ impl Terminal {
 
     /// A tool is done. Without a terminal it is told that it was denied; in one, where that ends the
     /// turn, only that it was aborted.
-    fn came_back(&mut self, id: &str, output: &Value, line: &mut Meaning) {
-        let rejected = output.as_str().is_some_and(|output| output.contains(REJECTED));
+    fn came_back(&mut self, id: &str, output: &str, line: &mut Meaning) {
+        let rejected = output.contains(REJECTED);
         let of_it = |call: &Call| call.id == id;
         if let Some(at) = self.calls.iter().position(of_it) {
             let Call { name, content, denied, failed, .. } = self.calls.remove(at);
@@ -223,6 +237,11 @@ impl Terminal {
     }
 }
 
+fn runs_on(output: &str) -> bool {
+    let told = output.split(PRINTED).next().unwrap_or_default();
+    told.lines().any(|line| line.starts_with(RUNS_ON))
+}
+
 fn ask_about(call: &str) -> AskId {
     AskId(format!("{CALL}{call}"))
 }
@@ -250,10 +269,14 @@ impl Dialect for Terminal {
     fn read(&mut self, offset: u64, bytes: &[u8]) -> Vec<Heard> {
         if offset == 0 {
             // Another conversation: nothing of the former one counts here.
-            *self = Self::default();
+            *self = Self { begins_at: self.begins_at, ..Self::default() };
         }
         let words = self.rollout.words(offset, bytes).into_iter();
-        words.flat_map(|(end, words)| self.written(&words).heard(end)).collect()
+        words.flat_map(|(end, words)| self.written(end, &words).heard(end)).collect()
+    }
+
+    fn begin_at(&mut self, transcript: u64) {
+        self.begins_at = transcript;
     }
 
     /// Blanks around it: a word at its end might be completed into another one, and a slash at its

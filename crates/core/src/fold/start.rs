@@ -34,7 +34,8 @@ impl Session {
     }
 
     pub(super) fn begin_run(&mut self, process: &Process, began_at: u64) {
-        self.run = Some(Run::of(process.clone()));
+        let transcript_at = self.seen.transcript;
+        self.run = Some(Run { transcript_at, ..Run::of(process.clone()) });
         self.baseline = None;
         self.seen.stream = self.seen.stream.max(began_at);
         self.step(StartStep::Ready);

@@ -103,6 +103,8 @@ impl Listener {
         let places = Places { home, ..supervisor.agents.clone() };
         let agent_ref = session.agent_ref.clone();
         let mut dialect = agent.dialect(session.spec.mode);
+        let run = session.run.as_ref();
+        dialect.begin_at(run.map_or(session.seen.transcript, |run| run.transcript_at));
         let conversation = Conversation::open(&dir, session.generation, crate::clock::now)?;
         // Everything since the last sign that is accounted for, or the last entry that was written
         // down, whichever came first. Both lie at the end of a line.
@@ -428,6 +430,7 @@ impl Listener {
         self.transcript = None;
         self.agent_ref = Some(id.to_owned());
         self.transcript_at = 0;
+        self.dialect.begin_at(0);
     }
 
     /// Writes down a message that the agent itself will not confirm.
