@@ -1,6 +1,7 @@
 //! What is known about a session beside the log, and forgotten with the daemon.
 
 use crate::exit::recorded_end;
+use glis_agent::Shown;
 use glis_core::SessionId;
 use glis_core::merge::Unmerged;
 use glis_record::conversation::{self, Digest};
@@ -16,6 +17,8 @@ use tokio::sync::watch;
 struct Known {
     /// Terminals that follow its output.
     audience: u32,
+    /// Its screen shows something else than an empty prompt, such as text that was typed and not sent.
+    has_more: bool,
     gap: Gap,
     /// What had to be done to end its process.
     end_notes: Vec<String>,
@@ -80,6 +83,17 @@ impl Live {
 
     pub(crate) fn set_audience(&self, id: &SessionId, audience: u32) {
         self.table().entry(id.clone()).or_default().audience = audience;
+    }
+
+    /// Notes what the screen of an agent shows that has an empty prompt when it waits for a message.
+    pub(crate) fn note_prompt(&self, id: &SessionId, shown: &Shown) {
+        self.table().entry(id.clone()).or_default().has_more = *shown != Shown::Prompt;
+    }
+
+    /// Whether somebody is at its terminal, or has typed there what was not sent: then it is not
+    /// suspended, however long it is idle.
+    pub(crate) fn is_at_hand(&self, id: &SessionId) -> bool {
+        self.table().get(id).is_some_and(|known| known.audience > 0 || known.has_more)
     }
 
     /// Notes how much memory a session holds that may be about to be suspended.

@@ -118,7 +118,8 @@ impl Views {
         let config = self.timers.config();
         let of_task = session.spec.task.is_some();
         let usual = if of_task { config.idle.task_timeout } else { config.idle.timeout };
-        let spell = session.idle_spell().filter(|_| config.idle.enabled);
+        let at_hand = self.live.is_at_hand(&session.id);
+        let spell = session.idle_spell().filter(|_| config.idle.enabled && !at_hand);
         let left = spell
             .and_then(|spell| self.timers.left(session.id.clone().into(), TimerKey::Idle(spell)));
         let at = |left: Duration| {

@@ -153,6 +153,7 @@ fn an_attached_terminal_keeps_it_awake_also_after_the_daemons_death() -> Outcome
     let house = House::of_moved_time()?;
     let Some(tmux) = attached(&house)? else { return Ok(()) };
     eventually("it is attached", || house.show("x").is_ok_and(|shown| shown["attached"] == 1))?;
+    assert_eq!(house.show("x")?["suspend_at"], Value::Null, "it is not suspended then");
     assert_eq!(idle_time_passes(&house, "x")?["status"], "idle");
     house.kill_daemon()?;
     assert_eq!(house.show("x")?["attached"], 1);
@@ -171,6 +172,7 @@ fn text_that_was_typed_and_not_sent_keeps_it_awake() -> Outcome {
     tmux.sees("one", "> say half")?;
     detach(&house, &tmux)?;
     assert_eq!(idle_time_passes(&house, "x")?["status"], "idle");
+    assert_eq!(house.show("x")?["suspend_at"], Value::Null, "nor is it about to be");
     assert_eq!(idle_time_passes(&house, "x")?["status"], "idle");
     tmux.line("one", "clear; glis attach x")?;
     tmux.sees("one", "> say half")?;

@@ -4,7 +4,7 @@
 use super::link::Link;
 use super::pending::{Answering, DIALOG, Occasion, OnScreen, Typing, Waits};
 use crate::screens;
-use glis_agent::{ScreenPrompt, Shown};
+use glis_agent::{ScreenPrompt, Shown, Source};
 use glis_core::event::Spot;
 use glis_core::input::{Outcome, Sign};
 use glis_core::talk::{Ask, AskKind};
@@ -85,6 +85,9 @@ impl Link {
             .await
             .unwrap_or_default();
         let shown = self.listener.dialect.shows(&lines);
+        if self.listener.dialect.source() == Source::Transcript {
+            self.listener.supervisor.live.note_prompt(&self.listener.id, &shown);
+        }
         if shown == Shown::Prompt && !self.listener.ready {
             self.listener.ready = true;
             self.listener.sign(Spot::Screen, Sign::Ready).await;
