@@ -1,5 +1,6 @@
 //! The way to each holder that is supervised: commands are queued here, and told to it in order.
 
+use glis_core::session::StopCause;
 use glis_core::talk::Ask;
 use glis_core::{MessageId, OpId, SessionId};
 use glis_wire::hold::{Children, Ladder};
@@ -34,7 +35,7 @@ pub(crate) enum HolderCommand {
         children: Children,
     },
     /// See whether anything keeps it awake that only its holder or its terminal tells.
-    CheckIdle(oneshot::Sender<Use>),
+    CheckIdle(StopCause, oneshot::Sender<Use>),
 }
 
 /// Whether a session that does nothing is used all the same.

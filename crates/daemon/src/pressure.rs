@@ -30,6 +30,10 @@ const MEMINFO: &str = "/proc/meminfo";
 /// Between two looks at the memory that is left: as often as the kernel would tell of pressure.
 const LOOK_PACE: Duration = Duration::from_secs(10);
 
+/// Memory is not short with a quarter of it left: agents take seconds to fill so much, and pressure is
+/// told again every few seconds.
+const PLENTY_PERCENT: u64 = 25;
+
 /// Where it is told.
 enum Source {
     /// By the kernel, whenever processes have waited for memory for too long.
@@ -49,7 +53,8 @@ pub(crate) fn begin(mailbox: Mailbox, settings: Arc<Settings>) {
                     ready.clear_ready();
                     // The kernel's file is made when it is read, and never waited for.
                     let told = std::fs::read_to_string(PRESSURE).unwrap_or_default();
-                    if bears_out(&told, &settings.now().memory) {
+                    let meminfo = std::fs::read_to_string(MEMINFO).unwrap_or_default();
+                    if bears_out(&told, &settings.now().memory) && !is_plenty(&meminfo) {
                         mailbox.tell(Input::MemoryShort).await;
                     }
                 }
@@ -99,6 +104,13 @@ fn bears_out(told: &str, config: &MemoryConfig) -> bool {
     let measured = some.and_then(|rest| rest.split(' ').next()?.parse::<f64>().ok());
     let expected = f64::from(config.pressure_percent) * f64::from(config.window_secs) / 10.0;
     measured.is_none_or(|measured| measured * 2.0 >= expected)
+}
+
+/// Whether so much memory is left that the pressure must have another reason. A single program that
+/// thrashes within a bound of its own (a cgroup) makes the whole machine count as pressed, and what is
+/// given back here does not reach it. Where it cannot be read, the pressure is believed.
+fn is_plenty(meminfo: &str) -> bool {
+    percent_left(meminfo).is_some_and(|left| left >= PLENTY_PERCENT)
 }
 
 async fn look_when_it_matters(mailbox: &Mailbox, settings: &Settings, file: &Path) {
@@ -190,6 +202,15 @@ mod tests {
         assert_eq!(percent_left(told), Some(5));
         assert_eq!(percent_left("MemTotal: 0 kB\nMemAvailable: 1 kB\n"), None);
         assert_eq!(percent_left("MemTotal: 9 kB\n"), None);
+    }
+
+    #[test]
+    fn pressure_counts_only_where_memory_is_short_as_well() {
+        let left = |available: u32| format!("MemTotal: 24000 kB\nMemAvailable: {available} kB\n");
+        for (available, plenty) in [(20_000, true), (6_000, true), (5_999, false), (400, false)] {
+            assert_eq!(is_plenty(&left(available)), plenty, "{available} of 24000");
+        }
+        assert!(!is_plenty(""), "what cannot be read says nothing");
     }
 
     /// Where the kernel measures pressure, it takes the text.

@@ -45,6 +45,8 @@ pub(crate) struct Agent {
     /// The process group of the tool under way.
     tool: Option<Pid>,
     helpers: Vec<Helper>,
+    /// Memory that is used for nothing.
+    ballast: Vec<u8>,
 }
 
 /// Whether the id has been told.
@@ -134,6 +136,7 @@ impl Agent {
             swallows: 0,
             tool: None,
             helpers: Vec::new(),
+            ballast: Vec::new(),
         };
         for fault in misbehaviours {
             agent.adopt(*fault);
@@ -206,6 +209,11 @@ impl Agent {
     /// Lets `tool` be killed along when the agent is told to terminate.
     pub(crate) fn set_tool(&mut self, tool: Option<Pid>) {
         self.tool = tool;
+    }
+
+    /// Keeps so much memory. Pages are given out as they are written to.
+    pub(crate) fn weigh(&mut self, bytes: usize) {
+        self.ballast = vec![1; bytes];
     }
 
     /// Keeps `helper` until it ends, so that it is reaped and, where that matters, reported.

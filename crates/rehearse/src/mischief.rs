@@ -36,6 +36,12 @@ pub(crate) fn background(agent: &mut Agent, time: Duration) -> Flow {
     start(agent, "background", time, &mut sleep, HelperKind::Background)
 }
 
+/// Takes memory and keeps it.
+pub(crate) fn hold(agent: &mut Agent, megabytes: usize) -> Flow {
+    agent.weigh(megabytes * MEGABYTE);
+    unless_interrupted(agent)
+}
+
 /// Kills itself in a way that nothing can be done about.
 pub(crate) fn crash() -> ! {
     let _ = kill_process(getpid(), Signal::KILL);

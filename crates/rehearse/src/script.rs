@@ -54,6 +54,10 @@ pub(crate) enum Step {
         reset: Reset,
     },
     Recall,
+    /// Takes so much memory and keeps it.
+    Hold {
+        megabytes: usize,
+    },
     TouchSlowly {
         path: String,
         lines: u32,
@@ -140,6 +144,7 @@ fn step(part: &str) -> Option<Step> {
         "cost" => cost(rest),
         "limit" => limit(rest),
         "recall" => Some(Step::Recall),
+        "hold" => rest.trim().parse().ok().map(|megabytes| Step::Hold { megabytes }),
         "touch-slowly" => touch_slowly(rest),
         "ignore" => ignore(rest),
         "orphan" => secs(rest).map(|time| Step::Orphan { time }),

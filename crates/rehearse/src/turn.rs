@@ -49,6 +49,7 @@ fn carry_out(agent: &mut Agent, step: Step) -> Flow {
         }
         Step::Limit { reset } => limit(agent, reset),
         Step::Recall => recall(agent),
+        Step::Hold { megabytes } => mischief::hold(agent, megabytes),
         Step::Ignore(what) => {
             agent.ignore(what);
             GO_ON

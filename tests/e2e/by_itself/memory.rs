@@ -18,7 +18,7 @@ fn house_of_four() -> Outcome<House> {
 fn populate(house: &House) -> Outcome {
     for name in ["old", "young", "youngest"] {
         house.rehearsal(name)?;
-        house.turn(name, "say hello")?;
+        house.turn(name, "hold 8 ;; say hello")?;
     }
     house.rehearsal("busy")?;
     house.ok(&["send", "busy", "work 600"])?;
@@ -103,5 +103,19 @@ fn it_can_be_switched_off() -> Outcome {
     house.runs_short()?;
     house.until("young", "suspended")?;
     assert_eq!(status(&house, "old"), "idle");
+    Ok(())
+}
+
+/// What holds a megabyte would be gone, and the machine as short of memory as before.
+#[test]
+fn what_gives_nothing_back_is_left_alone() -> Outcome {
+    let house = House::new()?;
+    house.rehearsal("light")?;
+    house.turn("light", "say hello")?;
+    house.rehearsal("heavy")?;
+    house.turn("heavy", "hold 8 ;; say hello")?;
+    house.runs_short()?;
+    house.until("heavy", "suspended")?;
+    assert_eq!(status(&house, "light"), "idle", "it has been idle for longer");
     Ok(())
 }

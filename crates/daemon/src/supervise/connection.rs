@@ -116,7 +116,7 @@ async fn give_back(supervisor: &Supervisor, id: &SessionId, mut commands: Comman
             | HolderCommand::Freeze(_)
             | HolderCommand::Thaw(_)
             | HolderCommand::Stop { .. }
-            | HolderCommand::CheckIdle(_) => {}
+            | HolderCommand::CheckIdle(..) => {}
         }
     }
 }

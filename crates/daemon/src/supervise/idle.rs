@@ -14,6 +14,10 @@ use glis_core::session::StopCause;
 use std::sync::Arc;
 use tokio::sync::oneshot;
 
+/// Whoever holds less gives nothing back that would be felt where memory runs short: the smallest of the
+/// real agents holds ten times as much.
+const LEAST_BYTES: u64 = 4 << 20;
+
 impl Supervisor {
     /// Looks whether a session is in use, and tells.
     pub(crate) fn check_idle(self: &Arc<Self>, id: SessionId, spell: u64, cause: StopCause) {
@@ -36,7 +40,7 @@ impl Supervisor {
             StopCause::Memory => config.memory.enabled,
             StopCause::Asked | StopCause::Shutdown => true,
         };
-        if !wanted || self.links.send(id, HolderCommand::CheckIdle(answer)).is_err() {
+        if !wanted || self.links.send(id, HolderCommand::CheckIdle(cause, answer)).is_err() {
             return Use::InUse;
         }
         told.await.unwrap_or(Use::InUse)
@@ -45,7 +49,7 @@ impl Supervisor {
 
 impl Link {
     /// Looks at what the holder and the terminal tell.
-    pub(super) async fn look_for_use(&mut self) -> Use {
+    pub(super) async fn look_for_use(&mut self, cause: StopCause) -> Use {
         let attached = self.listener.supervisor.live.audience(&self.listener.id) > 0;
         let owes = !self.orders.is_empty()
             || self.typing.is_some()
@@ -66,7 +70,11 @@ impl Link {
         }
         let pid = self.process.pid;
         let held = self.listener.supervisor.run_blocking(move || Ok(memory::of_tree(pid))).await;
-        self.listener.supervisor.live.note_held(&self.listener.id, held.unwrap_or_default());
+        let held = held.unwrap_or_default();
+        if cause == StopCause::Memory && held < LEAST_BYTES {
+            return Use::InUse;
+        }
+        self.listener.supervisor.live.note_held(&self.listener.id, held);
         Use::Free
     }
 

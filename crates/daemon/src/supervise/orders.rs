@@ -71,8 +71,8 @@ impl Link {
                 let order = self.number(Waits::Thaw(op));
                 self.peer.send(&Order::Thaw { order }).await
             }
-            HolderCommand::CheckIdle(answer) => {
-                answer.send(self.look_for_use().await).ok();
+            HolderCommand::CheckIdle(cause, answer) => {
+                answer.send(self.look_for_use(cause).await).ok();
                 Ok(())
             }
             HolderCommand::Stop { ladder, children } => {

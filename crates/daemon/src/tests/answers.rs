@@ -9,7 +9,7 @@ use crate::process;
 use glis_agent::hooks;
 use glis_core::event::Spot;
 use glis_core::input::{Outcome, Sign};
-use glis_core::session::Process;
+use glis_core::session::{Process, StopCause};
 use glis_core::spec::Mode;
 use glis_core::talk::{ALLOW, Ask};
 use glis_core::verdict::{Answerer, Author, Verdict};
@@ -103,7 +103,7 @@ impl Scene {
             .unwrap();
         // One thing after the other: once this is told, that was taken.
         let (told, waits) = oneshot::channel();
-        self.links.send(&self.id, HolderCommand::CheckIdle(told)).unwrap();
+        self.links.send(&self.id, HolderCommand::CheckIdle(StopCause::Idle, told)).unwrap();
         assert!(matches!(waits.await, Ok(Use::InUse)), "it owes an answer");
     }
 
