@@ -65,7 +65,16 @@ impl Default for Patterns {
         let own = |list: &[&str]| list.iter().map(|&s| s.to_owned()).collect();
         Self {
             prompts: own(&["> ", "$ ", "# ", "% ", "\u{276f} ", "\u{203a} "]),
-            questions: own(&["? ", "[Y/n]", "[y/N]", "[y/n]", "(y/n)", "Press any key"]),
+            questions: own(&[
+                "? ",
+                "[Y/n]",
+                "[y/N]",
+                "[y/n]",
+                "(y/n)",
+                "Press any key",
+                "Press Enter",
+                "Press ENTER",
+            ]),
         }
     }
 }
@@ -78,7 +87,8 @@ pub fn judge_quiet(look: &Look, patterns: &Patterns) -> ScreenState {
     }
     let asks = |pattern: &&String| {
         if pattern.ends_with(' ') {
-            line.ends_with(&***pattern)
+            // Not every program leaves a blank behind its question.
+            line.trim_end().ends_with(pattern.trim_end())
         } else {
             line.contains(&***pattern)
         }
@@ -127,7 +137,8 @@ mod tests {
 
     #[test]
     fn a_question_is_told_with_its_line() {
-        for screen in ["Install 3 packages? [Y/n] ", "Press any key to continue . . . "] {
+        let asked = ["Install 3 packages? [Y/n] ", "Press any key to continue . . . "];
+        for screen in asked.into_iter().chain(["Press Enter to continue... ", "Continue?"]) {
             let ScreenState::Asking { line, .. } = judge(screen) else { panic!("{screen:?}") };
             assert_eq!(line, screen.trim());
         }

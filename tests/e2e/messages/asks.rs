@@ -279,3 +279,25 @@ fn a_session_that_waits_goes_on_with_an_answer() -> Outcome {
     }
     Ok(())
 }
+
+#[test]
+fn a_program_that_waits_for_enter_asks_and_an_empty_message_is_its_enter() -> Outcome {
+    let house = House::new()?;
+    let script = "printf 'Press Enter to continue... '; read x; printf 'Continue?'; read y; \
+                  echo \"got <$x> <$y>\"; sleep 600";
+    house.command("tool", &["sh", "-c", script])?;
+    let asks = house.until("tool", "waiting")?;
+    assert_eq!(asks["waiting_for"]["text"], "Press Enter to continue...");
+    house.ok(&["send", "tool", ""])?;
+    eventually("it asks again", || {
+        house.show("tool").is_ok_and(|shown| shown["waiting_for"]["text"] == "Continue?")
+    })?;
+    house.ok(&["send", "tool", ""])?;
+    eventually("both were Enter", || {
+        house.ok(&["screen", "tool"]).is_ok_and(|screen| screen.contains("got <> <>"))
+    })?;
+    house.rehearsal("blue")?;
+    let (status, error) = house.fails(&["send", "blue", ""])?;
+    assert_eq!((status, &error["message"]), (2, &json!("the message is empty")));
+    Ok(())
+}

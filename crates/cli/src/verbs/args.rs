@@ -78,7 +78,8 @@ pub(crate) enum Verb {
     Send {
         /// Name, id, or a unique beginning of the id
         name: String,
-        /// The message; `-` reads standard input, and after `--` anything is a message
+        /// The message; `-` reads standard input, and after `--` anything is a message. An empty one
+        /// presses Enter in a plain program
         #[arg(allow_hyphen_values = true)]
         text: String,
         /// A file to copy into the worktree and to name in the message; may be given several times
@@ -103,7 +104,7 @@ pub(crate) enum Verb {
     Timeout {
         /// Name, id, or a unique beginning of the id
         name: String,
-        /// 1 to 120 minutes, or `off` to never suspend it
+        /// 1 to 120 minutes, a time such as `90s` or `2h`, or `off` to never suspend it
         #[arg(allow_hyphen_values = true)]
         minutes: Option<String>,
     },

@@ -3,7 +3,7 @@
 use super::documents::Dress;
 use super::look::whole_characters;
 use super::many::with;
-use super::session::{check_answer, sayable, warning_of};
+use super::session::{check_answer, sayable, sendable, warning_of};
 use super::{act, auto_yes, documents, unexpected};
 use crate::complaint::Complaint;
 use glis_client::{Client, Fault, Streamed, usable};
@@ -93,7 +93,7 @@ fn on_session(control: &mut Client, session: &str, action: Action) -> Result<Per
     let act = |action| Request::Act { session: session.to_owned(), action };
     match action {
         Action::Send { text, files } => {
-            let text = sayable(text)?;
+            let text = sendable(control, session, text)?;
             let send = act(Action::Send { text: text.clone(), files });
             let Response::Queued { session, message, before, status, .. } = control.call(send)?
             else {

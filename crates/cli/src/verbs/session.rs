@@ -28,10 +28,30 @@ use std::path::{Path, PathBuf};
 /// A message that an agent can take. What only holds blanks or keys is pressed away by terminals, and
 /// would be waited for in vain.
 pub(super) fn sayable(text: String) -> Result<String, Complaint> {
-    if without_escapes(&text).chars().all(|c| c.is_whitespace() || c.is_control()) {
+    if is_blank(&text) {
         return Err(Complaint::new(Kind::Usage, "the message is empty").hint("say something"));
     }
     Ok(text)
+}
+
+fn is_blank(text: &str) -> bool {
+    without_escapes(text).chars().all(|c| c.is_whitespace() || c.is_control())
+}
+
+/// A message that this session takes. For a plain program an empty one is the Enter that it waits for.
+pub(super) fn sendable(
+    control: &mut Client,
+    session: &str,
+    text: String,
+) -> Result<String, Complaint> {
+    if !is_blank(&text) {
+        return Ok(text);
+    }
+    let Response::Session(shown) = ask(control, Request::Show { session: session.to_owned() })?
+    else {
+        return Err(unexpected());
+    };
+    if shown.agent == "command" { Ok(String::new()) } else { sayable(text) }
 }
 
 pub(super) fn send(
@@ -41,9 +61,9 @@ pub(super) fn send(
     out: &Out,
 ) -> Result<(), Complaint> {
     let text = if text == "-" { from_stdin()? } else { text.to_owned() };
-    let text = sayable(text)?;
     let files = files.iter().map(|file| absolute(file)).collect::<Result<Vec<_>, _>>()?;
     let mut control = control::connect()?;
+    let text = sendable(&mut control, &name, text)?;
     let action = Action::Send { text: text.clone(), files };
     let request = Request::Act { session: name, action };
     let Response::Queued { session, message, before, status, idle_secs } =
