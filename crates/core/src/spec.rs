@@ -3,6 +3,7 @@
 use crate::loop_spec::LoopSpec;
 use crate::task::TaskRef;
 use serde::{Deserialize, Serialize};
+use std::str::FromStr;
 
 /// How an agent is spoken to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -141,12 +142,47 @@ impl IdleLimit {
         *self == Self::Usual
     }
 
+    /// In seconds, 0 for never; nothing if the configuration says.
+    pub fn secs(self) -> Option<u64> {
+        match self {
+            Self::Usual => None,
+            Self::Secs(secs) => Some(secs),
+            Self::Never => Some(0),
+        }
+    }
+
     /// Whether it can be asked for.
     pub fn is_in_range(self) -> bool {
         match self {
             Self::Usual | Self::Never => true,
             Self::Secs(secs) => (Self::SECS_MIN..=Self::SECS_MAX).contains(&secs),
         }
+    }
+}
+
+/// What was typed is no time to be idle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NoIdleTime;
+
+impl FromStr for IdleLimit {
+    type Err = NoIdleTime;
+
+    /// Minutes, a number with its unit (`90s`, `5m`, `2h`), or `off`. Whether so long can be asked for is
+    /// another question.
+    fn from_str(text: &str) -> Result<Self, NoIdleTime> {
+        if text == "off" {
+            return Ok(Self::Never);
+        }
+        let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+        let unit = match text.strip_prefix(digits) {
+            Some("s") => 1,
+            Some("" | "m") => 60,
+            Some("h") => 3600,
+            Some(_) | None => return Err(NoIdleTime),
+        };
+        let number: i128 = digits.parse().map_err(|_| NoIdleTime)?;
+        let secs = number.saturating_mul(unit).clamp(0, i128::from(u64::MAX));
+        Ok(Self::Secs(u64::try_from(secs).unwrap_or(u64::MAX)))
     }
 }
 

@@ -174,7 +174,11 @@ impl Creator {
             keep_process: wanted.keep_process,
             looped: looped.map(Box::new),
         };
-        spec.limit_idle(wanted.idle_timeout_secs.map_or(IdleLimit::Usual, IdleLimit::Secs));
+        spec.limit_idle(match wanted.idle_timeout_secs {
+            None => IdleLimit::Usual,
+            Some(0) => IdleLimit::Never,
+            Some(secs) => IdleLimit::Secs(secs),
+        });
         let agent_ref = fresh_ref(traits.refs);
         let command = Command::New { id: id.clone(), name, spec: Box::new(spec), agent_ref };
         Ok((id, command, notes))

@@ -114,11 +114,7 @@ impl Wanted {
 }
 
 fn idle_limit(text: &str) -> Result<IdleLimit, String> {
-    if text == "off" {
-        return Ok(IdleLimit::Never);
-    }
-    let secs = text.parse::<u64>().ok().and_then(|minutes| minutes.checked_mul(60));
-    let limit = secs.map(IdleLimit::Secs).filter(|limit| limit.is_in_range());
+    let limit = text.parse::<IdleLimit>().ok().filter(|limit| limit.is_in_range());
     limit.ok_or_else(|| "Timeout must be between 1 and 120 minutes".to_owned())
 }
 

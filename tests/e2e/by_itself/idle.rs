@@ -110,10 +110,16 @@ fn its_time_can_be_looked_at_and_set() -> Outcome {
     let off = house.show("blue")?;
     assert_eq!((&off["idle_timeout_secs"], &off["suspend_at"]), (&json!(0), &Value::Null));
     assert_eq!(house.timers_set("idle"), 0);
+    assert_eq!(house.ok(&["timeout", "blue", "5m"])?, "Idle timeout set to 5 minutes\n");
+    for (typed, secs) in [("off", 0), ("60", 3600), ("60s", 60), ("2h", 7200)] {
+        let name = format!("red-{typed}");
+        let new = ["new", &name, "--agent", "rehearsal", "--headless", "--idle-timeout", typed];
+        assert_eq!(house.json(&new)?["idle_timeout_secs"], secs, "{typed}");
+    }
     // It is the session's own, also after the daemon's death.
     house.ok(&["timeout", "blue", "1"])?;
     house.kill_daemon()?;
-    assert_eq!(house.ok(&["timeout", "blue"])?, "Current idle timeout: 1 minutes\n");
+    assert_eq!(house.ok(&["timeout", "blue"])?, "Current idle timeout: 1 minute\n");
     house.pass_minutes(1);
     house.until("blue", "suspended")?;
     Ok(())

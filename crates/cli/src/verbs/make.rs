@@ -9,6 +9,7 @@ use crate::complaint::{Complaint, Kind};
 use crate::control;
 use crate::words::{self, limits, looped};
 use glis_core::looping::{LoopChange, LoopContext, LoopSpec};
+use glis_core::spec::IdleLimit;
 use glis_wire::client::{Action, NewSession, Request, Response};
 use glis_wire::view::SessionView;
 
@@ -75,7 +76,7 @@ fn wanted(name: Option<String>, prompt: Option<String>, how: How) -> Result<NewS
         headless: how.headless,
         persona: how.persona,
         model: how.model,
-        idle_timeout_secs: how.idle_timeout.map(|time| time.as_secs()),
+        idle_timeout_secs: how.idle_timeout.and_then(IdleLimit::secs),
         auto_yes: how.auto_yes,
         argv: how.argv,
         remove_worktree: match (how.remove_worktree_on_pause, how.keep_worktree_on_pause) {

@@ -26,15 +26,11 @@ pub(super) fn set(name: &str, minutes: &str, out: &Out) -> Result<(), Complaint>
 }
 
 fn limit(minutes: &str) -> Result<IdleLimit, Complaint> {
-    if minutes == "off" {
-        return Ok(IdleLimit::Never);
-    }
-    let number: i128 = minutes.parse().map_err(|_| {
+    let limit: IdleLimit = minutes.parse().map_err(|_| {
         Complaint::new(Kind::Usage, "Invalid number. Usage: glis timeout NAME <minutes>")
-            .hint("or `off`, to never suspend it")
+            .hint("or a time such as `90s` or `2h`, or `off`, to never suspend it")
     })?;
-    let secs = u64::try_from(number).ok().and_then(|minutes| minutes.checked_mul(60));
-    let limit = secs.map(IdleLimit::Secs).filter(|limit| limit.is_in_range());
+    let limit = Some(limit).filter(|limit| limit.is_in_range());
     limit.ok_or_else(|| Complaint::from(Refusal::IdleLimitOutOfRange))
 }
 
@@ -47,12 +43,15 @@ mod tests {
         assert_eq!(limit("1").unwrap(), IdleLimit::Secs(60));
         assert_eq!(limit("120").unwrap(), IdleLimit::Secs(7200));
         assert_eq!(limit("off").unwrap(), IdleLimit::Never);
-        for minutes in ["0", "121", "-5", "99999999999999999999999"] {
+        for (time, secs) in [("5m", 300), ("90s", 90), ("60s", 60), ("2h", 7200)] {
+            assert_eq!(limit(time).unwrap(), IdleLimit::Secs(secs), "{time}");
+        }
+        for minutes in ["0", "121", "-5", "59s", "3h", "99999999999999999999999"] {
             let refused = limit(minutes).unwrap_err();
             assert_eq!(refused.message, "Timeout must be between 1 and 120 minutes", "{minutes}");
             assert_eq!(refused.kind, Kind::Usage);
         }
-        for minutes in ["", "ten", "1.5", "10m"] {
+        for minutes in ["", "ten", "m", "1.5", "10 m", "10d"] {
             assert!(limit(minutes).unwrap_err().message.starts_with("Invalid number. Usage: "));
         }
     }

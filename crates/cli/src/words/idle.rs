@@ -23,10 +23,12 @@ pub(super) fn whole(s: &SessionView) -> String {
 /// A time that is no whole minute was given in seconds.
 fn minutes(s: &SessionView) -> String {
     let (minutes, rest) = (s.idle_timeout_secs / 60, s.idle_timeout_secs % 60);
-    match (minutes, rest) {
-        (0, 0) => "off".to_owned(),
-        (_, 0) => format!("{minutes} minutes"),
-        (0, _) => format!("{rest} seconds"),
-        (_, _) => format!("{minutes} minutes {rest} seconds"),
-    }
+    let counted = |number: u64, unit: &str| match number {
+        0 => None,
+        1 => Some(format!("1 {unit}")),
+        number => Some(format!("{number} {unit}s")),
+    };
+    let parts = [counted(minutes, "minute"), counted(rest, "second")];
+    let told: Vec<_> = parts.into_iter().flatten().collect();
+    if told.is_empty() { "off".to_owned() } else { told.join(" ") }
 }

@@ -258,12 +258,8 @@ fn restart(given: &Given) -> Result<Request, Told> {
 
 fn timeout(given: &Given) -> Result<Request, Told> {
     let minutes = given.text("minutes").unwrap_or_default();
-    let limit = if minutes == "off" {
-        Some(IdleLimit::Never)
-    } else {
-        minutes.parse::<u64>().ok().and_then(|n| n.checked_mul(60)).map(IdleLimit::Secs)
-    };
-    let limit = limit.ok_or_else(|| usage("Invalid number. Usage: minutes, or `off`"))?;
+    let limit = minutes.parse::<IdleLimit>();
+    let limit = limit.map_err(|_| usage("Invalid number. Usage: minutes, `90s`, or `off`"))?;
     Ok(act(given, Action::LimitIdle { limit }))
 }
 

@@ -1,10 +1,10 @@
 //! Options of the verbs that make a session.
 
-use super::values::{Setting, count, dollars, duration, setting};
+use super::values::{Setting, count, dollars, idle_limit, setting};
 use clap::{Args, ValueEnum};
 use glis_core::looping::FAILURES_MAX;
+use glis_core::spec::IdleLimit;
 use std::path::PathBuf;
-use std::time::Duration;
 
 #[derive(Debug, Args)]
 pub(crate) struct New {
@@ -49,10 +49,10 @@ pub(crate) struct How {
     /// Model
     #[arg(long)]
     pub(crate) model: Option<String>,
-    /// Suspend the session after so much idle time, 1m to 120m; 10m without it, and never for a command.
-    /// The next message wakes it
-    #[arg(long, value_parser = duration)]
-    pub(crate) idle_timeout: Option<Duration>,
+    /// Suspend the session after so much idle time: minutes, `90s`, `2h` (1m to 120m), or `off`; 10m
+    /// without it, and never for a command. The next message wakes it
+    #[arg(long, value_name = "TIME", value_parser = idle_limit)]
+    pub(crate) idle_timeout: Option<IdleLimit>,
     /// Have rules answer what it asks, where they allow it; off without this
     #[arg(long)]
     pub(crate) auto_yes: bool,

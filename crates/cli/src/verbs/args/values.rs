@@ -1,5 +1,6 @@
 //! Values as they are typed: times, states.
 
+use glis_core::spec::IdleLimit;
 use std::time::Duration;
 
 /// A limit of a loop that is there, and what it becomes.
@@ -24,6 +25,11 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
         _ => return Err(format!("`{unit}` is no unit of time; there are ms, s, m, h")),
     };
     Duration::try_from_secs_f64(seconds).map_err(|_| format!("`{text}` is no time; try 30s or 10m"))
+}
+
+/// How long a new session may be idle.
+pub(super) fn idle_limit(text: &str) -> Result<IdleLimit, String> {
+    text.parse().map_err(|_| format!("`{text}` is no time; try 10 (minutes), 10m, 90s or off"))
 }
 
 /// One or more.
