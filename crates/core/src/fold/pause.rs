@@ -1,7 +1,7 @@
 //! The fold, as far as pauses are concerned.
 
 use crate::ids::OpId;
-use crate::pause::{OnTimeout, PauseMode, PauseRecord, PauseStep, PauseWish};
+use crate::pause::{OnTimeout, PauseMode, PauseReason, PauseRecord, PauseStep, PauseWish};
 use crate::reason::{SafeRule, Why};
 use crate::rule::Rule;
 use crate::session::{AfterStop, Pause, Phase, Rest, Session, WallMs};
@@ -180,7 +180,9 @@ impl Session {
             pause.record.at = at;
             self.paused_at = Some(at);
         }
-        self.rule = Rule::Paused(pause.record.rule.clone());
+        let parked = pause.record.reason == PauseReason::RateLimit;
+        let safe = Rule::Paused(pause.record.rule.clone());
+        self.rule = if parked { Rule::LimitReached } else { safe };
         self.phase = Phase::Rest(Rest::Paused(Box::new(pause.record.clone())));
     }
 

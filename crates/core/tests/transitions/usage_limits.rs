@@ -153,6 +153,12 @@ fn a_limit_is_one_also_where_its_end_is_told_only_once() {
 }
 
 #[test]
+fn a_parked_session_says_that_a_limit_is_why() {
+    let stage = told(&[IDLE, PARKED]);
+    assert_eq!(stage.session().unwrap().rule.to_string(), "the agent's usage limit is reached");
+}
+
+#[test]
 fn quiet_hours_put_it_off() {
     let (later, due) = (RESET + 9, format!("it is {RESET} => do plan the return"));
     let moved = format!(
