@@ -272,7 +272,11 @@ impl Writer {
                 // A card holds all messages that wait: of many only the last is worth its bytes.
                 Job::Card(dir, Folder::Find, _) if has_card_of(&waiting, &dir) => {}
                 Job::Card(dir, folder, card) => {
-                    if let Err(fault) = cards::write(&dir, folder, &card) {
+                    let written = cards::write(&dir, folder, &card);
+                    // The folder of what was removed is in the trash, and one that was deleted is told of
+                    // elsewhere.
+                    let is_gone = |fault: &io::Error| fault.kind() == io::ErrorKind::NotFound;
+                    if let Some(fault) = written.err().filter(|fault| !is_gone(fault)) {
                         diary(&format!("{}: no card could be written: {fault}", dir.display()));
                     }
                 }
