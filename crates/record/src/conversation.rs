@@ -32,8 +32,8 @@ use jiff::Timestamp;
 use rustix::fs::{FlockOperation, flock};
 use serde_json::{Map, json};
 use std::fs::{File, OpenOptions};
-use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::io::{self, Seek as _, SeekFrom, Write as _};
+use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -64,7 +64,13 @@ pub struct Conversation {
     generation: u32,
     /// What all entries come down to.
     known: Carried,
+    /// Whole lines that a full disk has refused, to be written before any other.
+    unwritten: Vec<u8>,
 }
+
+/// So much is kept of what the disk refuses; what comes then is lost, and said to be. It is what the
+/// messages that wait for a session may have together.
+const UNWRITTEN_BYTES_MAX: usize = 16 << 20;
 
 impl Conversation {
     /// Opens the file in `dir` for what the process of this start says, and finds out what it holds
@@ -73,7 +79,7 @@ impl Conversation {
         let path = file_of(dir);
         let file = Arc::new(open(&path)?);
         let known = Parts::open(&path)?.carried()?;
-        Ok(Self { path, file, clock, generation, known })
+        Ok(Self { path, file, clock, generation, known, unwritten: Vec::new() })
     }
 
     /// Goes on in another folder, where the one that it lay in was deleted. The file is open, so that
@@ -178,10 +184,18 @@ impl Conversation {
                 Ok(_) | Err(_) => break,
             }
         }
+        if self.unwritten.len() < UNWRITTEN_BYTES_MAX {
+            self.unwritten.extend_from_slice(line);
+        }
         // One write: a reader sees the whole line or none of it.
-        let written = (&*self.file).write_all(line);
+        let written = write_whole(&self.file, &self.unwritten);
         flock(&self.file, FlockOperation::Unlock)?;
-        written
+        written.map(|()| self.unwritten.clear())
+    }
+
+    /// Writes what could not be written before.
+    pub fn catch_up(&mut self) -> io::Result<()> {
+        if self.unwritten.is_empty() { Ok(()) } else { self.append(&[]) }
     }
 
     /// The file, to sync what was written. Shared: a further descriptor may be one
@@ -219,25 +233,24 @@ impl Under {
 
 /// Opens a conversation for appending whole lines.
 fn open(path: &Path) -> io::Result<File> {
-    let mut file =
-        OpenOptions::new().read(true).append(true).create(true).mode(0o600).open(path)?;
-    end_torn_line(&mut file)?;
+    let file = OpenOptions::new().read(true).append(true).create(true).mode(0o600).open(path)?;
+    end_torn_line(&file)?;
     Ok(file)
 }
 
 /// A crash may have left half a line; it must not swallow the next one.
-fn end_torn_line(file: &mut File) -> io::Result<()> {
-    let len = file.metadata()?.len();
-    if len == 0 {
-        return Ok(());
-    }
-    file.seek(SeekFrom::Start(len - 1))?;
+fn end_torn_line(mut file: &File) -> io::Result<()> {
+    let Some(last_at) = file.metadata()?.len().checked_sub(1) else { return Ok(()) };
     let mut last = [0];
-    file.read_exact(&mut last)?;
-    if last != *b"\n" {
-        file.write_all(b"\n")?;
-    }
-    Ok(())
+    file.read_exact_at(&mut last, last_at)?;
+    if last == *b"\n" { Ok(()) } else { file.write_all(b"\n") }
+}
+
+/// Appends all of it or nothing: what a full disk has taken of it is taken back, which needs no room.
+fn write_whole(mut file: &File, bytes: &[u8]) -> io::Result<()> {
+    end_torn_line(file)?;
+    let end = file.metadata()?.len();
+    file.write_all(bytes).inspect_err(|_| drop(file.set_len(end)))
 }
 
 #[cfg(test)]

@@ -390,7 +390,8 @@ impl Listener {
     }
 
     /// A sync that failed is not tried again: the next one would succeed and prove nothing.
-    async fn sync(&self) -> io::Result<()> {
+    async fn sync(&mut self) -> io::Result<()> {
+        self.conversation.catch_up()?;
         let file = self.conversation.file();
         let Err(fault) = self.supervisor.run_blocking(move || file.sync_data()).await else {
             return Ok(());

@@ -8,6 +8,10 @@ use std::path::{Path, PathBuf};
 /// Name of the file in a session's folder.
 const FILE: &str = "conversation.jsonl";
 
+/// How every line begins, and how long it is up to the end of its time.
+const STAMP: &[u8] = b"{\"timestamp\":\"";
+const STAMP_BYTES: usize = STAMP.len() + "2026-11-17T21:54:46.624Z\"".len();
+
 /// The file of the session whose folder is `dir`.
 pub fn file_of(dir: &Path) -> PathBuf {
     dir.join(FILE)
@@ -15,12 +19,25 @@ pub fn file_of(dir: &Path) -> PathBuf {
 
 /// How many lines of the conversation in `dir` are damaged.
 pub fn damaged_lines(dir: &Path) -> io::Result<usize> {
-    let mut damaged = 0;
+    let (mut damaged, mut torn) = (0, Vec::new());
     Parts::open(&file_of(dir))?.each_line(|_, line| {
-        damaged += parse(line).1;
+        let faults = parse(line).1;
+        damaged += usize::from(!torn.is_empty() && !is_beginning_of(&torn, line));
+        torn = if faults > 0 { line.to_vec() } else { Vec::new() };
         Ok(())
     })?;
-    Ok(damaged)
+    Ok(damaged + usize::from(!torn.is_empty()))
+}
+
+/// Whether a torn line is the beginning of the one behind it: then it was written again, and nothing of
+/// it is missing. When it was written is another moment.
+fn is_beginning_of(torn: &[u8], next: &[u8]) -> bool {
+    let torn = torn.strip_suffix(b"\n").unwrap_or(torn);
+    match (torn.split_at_checked(STAMP_BYTES), next.split_at_checked(STAMP_BYTES)) {
+        (Some((_, torn)), Some((_, next))) => next.starts_with(torn),
+        (None, _) => torn.iter().zip(STAMP).all(|(byte, stamp)| byte == stamp),
+        (Some(_), None) => false,
+    }
 }
 
 /// Shows every entry that was ever said, one at a time: a conversation may be larger than what fits

@@ -38,6 +38,39 @@ fn a_torn_line_and_junk_lose_nothing_else() {
 }
 
 #[test]
+fn what_a_full_disk_refuses_is_written_with_what_comes_next() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut talk = Conversation::open(dir.path(), 1, Timestamp::now).unwrap();
+    talk.add(Heard::Ours, None, said(Voice::User, "one")).unwrap();
+    let (path, file) = (talk.path.clone(), Arc::clone(&talk.file));
+    // No room: nothing lies at the path, so that the file is left as it is.
+    talk.path = dir.path().join("elsewhere");
+    let full = OpenOptions::new().read(true).append(true).open("/dev/full").unwrap();
+    talk.file = Arc::new(full);
+    talk.add(Heard::Ours, None, said(Voice::User, "two")).unwrap_err();
+    talk.add(Heard::Ours, None, said(Voice::User, "three")).unwrap_err();
+    // There is room again.
+    (talk.path, talk.file) = (path.clone(), file);
+    talk.add(Heard::Ours, None, said(Voice::User, "four")).unwrap();
+    talk.catch_up().unwrap();
+    let (entries, damaged) = read_tail(&path, u64::MAX).unwrap();
+    let texts: Vec<_> = entries.iter().map(|e| e.content.as_str()).collect();
+    assert_eq!((texts, damaged), (vec!["one", "two", "three", "four"], 0));
+}
+
+#[test]
+fn a_line_that_another_has_torn_swallows_none() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut talk = Conversation::open(dir.path(), 1, Timestamp::now).unwrap();
+    let mut other = OpenOptions::new().append(true).open(&talk.path).unwrap();
+    other.write_all(b"{").unwrap();
+    talk.add(Heard::Ours, None, said(Voice::User, "whole")).unwrap();
+    let (entries, _) = read_tail(&talk.path, u64::MAX).unwrap();
+    assert_eq!(entries.iter().map(|e| e.content.as_str()).collect::<Vec<_>>(), ["whole"]);
+    assert_eq!(damaged_lines(dir.path()).unwrap(), 0, "its whole copy follows");
+}
+
+#[test]
 fn what_was_used_is_added_up_once_also_after_a_crash() {
     let dir = tempfile::tempdir().unwrap();
     let used = |cost| Said {
