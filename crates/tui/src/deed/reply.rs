@@ -61,7 +61,8 @@ impl Reply {
         }
     }
 
-    pub(super) fn word(&self) -> &str {
+    /// The word that the daemon is told.
+    pub(crate) fn word(&self) -> &str {
         match self {
             Self::Allow | Self::SendAgain => "allow",
             Self::AllowForSession => ALLOW_FOR_SESSION,

@@ -6,6 +6,7 @@ use crate::chord::{Chord, Code};
 use crate::message::{Msg, News};
 use crate::model::Mode;
 use glis_core::Status;
+use glis_core::talk::AskKind;
 use glis_wire::client::Response;
 use glis_wire::view::SessionView;
 use serde_json::{Value, json};
@@ -168,8 +169,6 @@ fn what_was_not_seen_whole_is_not_allowed() {
     assert!(desk.frame().contains("read it first"), "{}", desk.frame());
     desk.pass(700);
     assert_eq!(desk.press("y"), "answer id-long r1 allow");
-    let mut typed = Desk::new(vec![desk.model.sessions["id-long"].clone()]);
-    assert_eq!(typed.press("a s allow enter"), "", "nor by its word");
     // A smaller screen shows it in other rows.
     let mut again = Desk::new(vec![desk.model.sessions["id-long"].clone()]);
     again.press("a pgdn pgdn pgdn pgdn pgdn");
@@ -316,10 +315,51 @@ fn a_form_shows_what_each_of_its_questions_offers() {
 }
 
 #[test]
+fn an_approval_takes_no_words() {
+    let mut desk = Desk::new(few());
+    desk.press("a");
+    assert!(!desk.frame().contains("in words"), "{}", desk.frame());
+    assert_eq!(desk.press("s yes, go on enter"), "", "nor are they keys");
+    let frame = desk.frame();
+    assert_eq!(
+        desk.model.notice.as_ref().map(|notice| notice.told.message.as_str()),
+        Some("it takes no words: y once · Y for the session · n deny · r with a reason"),
+        "{frame}"
+    );
+    desk.pass(700);
+    assert_eq!(desk.press("n"), "answer id-fix-login r1 deny");
+    let doubt = json!({"request": "d1", "kind": "doubt", "text": "Limit failed logins"});
+    let mut desk = Desk::new(vec![asking("login", doubt)]);
+    assert_eq!(desk.press("a s no enter"), "");
+    assert!(desk.frame().contains("it takes no words: y sends it again"), "{}", desk.frame());
+}
+
+#[test]
+fn only_what_an_approval_takes_is_offered() {
+    let ask = |choices: &[&str]| json!({"request": "r1", "kind": "approval", "text": "Proceed?", "choices": choices});
+    let mut once = Desk::new(vec![asking("tool", ask(&["allow", "deny"]))]);
+    once.press("a");
+    assert!(!once.frame().contains("for the session"), "{}", once.frame());
+    assert_eq!(once.press("Y"), "");
+    assert!(once.frame().contains("it cannot be answered so: y once · n deny"), "{}", once.frame());
+    assert_eq!(once.press("y"), "answer id-tool r1 allow");
+    let mut never = Desk::new(vec![asking("tool", ask(&["deny"]))]);
+    never.press("a");
+    assert!(!never.frame().contains("y allow"), "{}", never.frame());
+    assert_eq!(never.press("y"), "");
+    assert_eq!(never.press("n"), "answer id-tool r1 deny");
+}
+
+#[test]
 fn words_for_a_question_are_typed_in_sight_of_it() {
     for (keys, title) in [("s", "answer to fix-login"), ("r", "deny fix-login")] {
         for size in [(80, 24), (40, 20), (30, 12)] {
-            let mut desk = Desk::with(few(), size, crate::theme::Ground::Dark);
+            let mut sessions = few();
+            sessions[1].asks[0].kind = match keys {
+                "s" => AskKind::Question,
+                _ => AskKind::Approval,
+            };
+            let mut desk = Desk::with(sessions, size, crate::theme::Ground::Dark);
             desk.press(&format!("a {keys} half"));
             let frame = desk.frame();
             assert!(frame.contains("    Bash: rm -rf target"), "{size:?}\n{frame}");

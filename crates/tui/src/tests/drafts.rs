@@ -5,6 +5,14 @@ use crate::message::{Effect, Msg, Told};
 use crate::model::NEW_DRAFT;
 use crate::update::unsent;
 use glis_core::Status;
+use glis_core::talk::AskKind;
+
+/// A few sessions, the first of which asks something in words.
+fn with_question() -> Desk {
+    let mut sessions = few();
+    sessions[1].asks[0].kind = AskKind::Question;
+    Desk::new(sessions)
+}
 
 fn refused() -> Msg {
     let told = Told { message: "asks nothing right now".to_owned(), hint: None };
@@ -41,7 +49,7 @@ fn what_is_typed_is_kept_while_it_is_typed() {
         ("a r half", "id-fix-login"),
     ];
     for (keys, id) in boxes {
-        let mut desk = Desk::new(few());
+        let mut desk = with_question();
         desk.press(keys);
         let effects = desk.pass(1000);
         let Some(Effect::KeepDrafts(drafts)) =
@@ -57,7 +65,7 @@ fn what_is_typed_is_kept_while_it_is_typed() {
 #[test]
 fn a_session_that_goes_leaves_its_box_open_and_the_words_kept() {
     for keys in ["s half", "r half", "a s half", "a r half"] {
-        let mut desk = Desk::new(few());
+        let mut desk = with_question();
         desk.press(keys);
         let box_of = |desk: &Desk| std::mem::discriminant(&desk.model.mode);
         let open = box_of(&desk);
@@ -87,7 +95,7 @@ fn a_session_that_goes_leaves_its_box_open_and_the_words_kept() {
 
 #[test]
 fn an_answer_that_came_too_late_is_a_draft() {
-    let mut desk = Desk::new(few());
+    let mut desk = with_question();
     assert_eq!(desk.press("a s because enter"), "answer id-fix-login r1 because");
     assert_eq!(kept(&desk, "id-fix-login").as_deref(), Some("because"));
     desk.tell(refused());

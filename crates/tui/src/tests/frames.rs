@@ -94,8 +94,8 @@ fn a_question_is_shown_whole() {
     Bash: rm -rf target
     $ rm -rf target && cargo build
     in /home/ada/src/app
-    y once · Y for the session · n deny
- y allow  n deny  Y for the session  s in words      ? keys
+    y once · Y for the session · n deny · r with a reason
+ y allow  n deny  Y for the session  r with a reason ? keys
 ",
     );
 }

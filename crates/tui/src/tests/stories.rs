@@ -145,7 +145,7 @@ fn a_resume_of_what_waits_goes_to_its_question() {
     desk.press("u");
     let at = Some(("id-fix-login".to_owned(), "r1".to_owned()));
     assert_eq!(desk.model.mode, Mode::Asks { at });
-    assert_eq!(desk.press("s no enter"), "answer id-fix-login r1 no");
+    assert_eq!(desk.press("n"), "answer id-fix-login r1 deny");
 }
 
 #[test]

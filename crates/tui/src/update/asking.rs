@@ -4,6 +4,7 @@ use super::acts::{act, refuses};
 use super::{drafts, said, words};
 use crate::command::Command;
 use crate::deed::{Deed, Reply};
+use crate::editor::Editor;
 use crate::keymap::Place;
 use crate::message::Effect;
 use crate::model::{InHand, Kind, Mode, Model};
@@ -158,13 +159,17 @@ pub(super) fn answer(model: &mut Model, answer: Reply, effects: &mut Vec<Effect>
     };
     // The agent would take the word for the answer, and a message is sent again once or not at all.
     let fits = match ask.kind {
-        AskKind::Approval => true,
+        AskKind::Approval => view::takes(ask, answer.word()),
         AskKind::Question => !matches!(answer, Reply::Allow | Reply::AllowForSession),
         AskKind::Doubt => answer != Reply::AllowForSession,
     };
     if !fits {
         let keys = view::keys_for(model, session, ask);
-        return said(model, format!("it wants no yes or no: {keys}"));
+        let why = match ask.kind {
+            AskKind::Question => "it wants no yes or no",
+            AskKind::Approval | AskKind::Doubt => "it cannot be answered so",
+        };
+        return said(model, format!("{why}: {keys}"));
     }
     let answer = answer.about(ask.kind);
     if model.is_answering(&id, &request) {
@@ -185,6 +190,11 @@ fn too_late(model: &mut Model, id: &str, answer: &Reply, effects: &mut Vec<Effec
         let send = model.key(Place::List, Command::Send);
         return said(model, format!("that question is gone; what you typed is kept for {send}"));
     }
+    say_gone(model);
+}
+
+/// Says what became of a question that a key was pressed for too late.
+fn say_gone(model: &mut Model) {
     let how = model.closed_ask().map_or("gone".to_owned(), |closed| model.ending_of(closed));
     let next = model.key(Place::Asks, Command::Down);
     said(model, format!("nothing was answered: that question is {how}; {next} goes on"));
@@ -193,10 +203,7 @@ fn too_late(model: &mut Model, id: &str, answer: &Reply, effects: &mut Vec<Effec
 /// Answers a question by the number of one of its choices.
 pub(super) fn choose(model: &mut Model, number: usize, effects: &mut Vec<Effect>) {
     let Mode::Asks { at: Some((id, request)) } = &model.mode else { return };
-    let Some((_, ask)) = model.open_ask(id, request) else {
-        let id = id.clone();
-        return too_late(model, &id, &Reply::Allow, effects);
-    };
+    let Some((_, ask)) = model.open_ask(id, request) else { return say_gone(model) };
     let chosen = number.checked_sub(1).and_then(|at| view::choices(ask).into_iter().nth(at));
     if let Some(chosen) = chosen {
         answer(model, Reply::Choice(chosen), effects);
@@ -204,11 +211,24 @@ pub(super) fn choose(model: &mut Model, number: usize, effects: &mut Vec<Effect>
 }
 
 /// Opens the box for the reason of a no.
-pub(super) fn deny_because(model: &mut Model, effects: &mut Vec<Effect>) {
+pub(super) fn deny_because(model: &mut Model) {
     let Mode::Asks { at: Some((id, request)) } = &model.mode else { return };
     let (id, request) = (id.clone(), request.clone());
     if model.open_ask(&id, &request).is_none() {
-        return too_late(model, &id, &Reply::Deny, effects);
+        return say_gone(model);
     }
     words::open_for(model, Wanted::WhyNot { request }, vec![id]);
+}
+
+/// Opens the box for an answer in words. Only a question takes them: an approval is allowed or denied.
+pub(super) fn in_words(model: &mut Model) {
+    let Mode::Asks { at: Some((id, request)) } = &model.mode else { return };
+    let (id, request) = (id.clone(), request.clone());
+    let Some((session, ask)) = model.open_ask(&id, &request) else { return say_gone(model) };
+    if ask.kind != AskKind::Question {
+        let keys = view::keys_for(model, session, ask);
+        return said(model, format!("it takes no words: {keys}"));
+    }
+    model.notice = None;
+    model.mode = Mode::AnswerWords { id, request, words: Editor::default() };
 }

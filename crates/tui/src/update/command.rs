@@ -65,7 +65,7 @@ pub(super) fn run(model: &mut Model, command: Command, effects: &mut Vec<Effect>
         | Command::LoopMax => ask_words(model, command),
         Command::Restore => words::choose_snapshot(model),
         Command::PauseIn(way) => pause_in(model, way, effects),
-        Command::DenyBecause => asking::deny_because(model, effects),
+        Command::DenyBecause => asking::deny_because(model),
         Command::Trash | Command::Judged => house::open(model, command, effects),
         Command::Search => model.mode = Mode::Search(Box::default()),
         Command::PauseAll | Command::ResumeAll | Command::ResumeAllFromLog => {

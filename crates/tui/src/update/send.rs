@@ -1,10 +1,9 @@
 //! The box for a message, and for the files that go with it.
 
 use super::acts::{act, refuses};
-use super::drafts;
+use super::{asking, drafts};
 use crate::chord::Chord;
 use crate::deed::Deed;
-use crate::editor::Editor;
 use crate::keymap::{leaves_box, submits};
 use crate::message::Effect;
 use crate::model::{FileBox, Mode, Model};
@@ -14,10 +13,8 @@ pub(super) fn open(model: &mut Model) {
     if refuses(model) {
         return;
     }
-    if let Mode::Asks { at: Some((id, request)) } = &model.mode {
-        model.notice = None;
-        let (id, request) = (id.clone(), request.clone());
-        model.mode = Mode::AnswerWords { id, request, words: Editor::default() };
+    if let Mode::Asks { .. } = model.mode {
+        asking::in_words(model);
     } else if let Some(id) = model.selected.clone() {
         model.notice = None;
         model.mode = Mode::Send { id, files: Vec::new() };

@@ -1,10 +1,11 @@
 //! The keys that fit the moment, for the last row.
 
+use super::question::takes;
 use crate::command::Command;
 use crate::keymap::Place;
 use crate::model::{Access, Mode, Model};
 use glis_core::Status;
-use glis_core::talk::AskKind;
+use glis_core::talk::{ALLOW, ALLOW_FOR_SESSION, AskKind, DENY};
 
 /// Keys of a box, which are the same whatever the user has chosen.
 type Fixed = &'static [(&'static str, &'static str)];
@@ -125,18 +126,23 @@ pub(super) fn hints(model: &Model) -> Vec<(String, &'static str)> {
 /// What answers the question in hand comes first, and a no is never left out for want of room.
 fn ask_hints(model: &Model) -> Vec<(Command, &'static str)> {
     let own = if let Mode::Asks { at } = &model.mode { at.as_ref() } else { None };
-    let kind = own.and_then(|(id, ask)| model.open_ask(id, ask)).map(|(_, ask)| ask.kind);
-    let words = (Command::Send, "in words");
-    let first = match kind {
+    let ask = own.and_then(|(id, ask)| model.open_ask(id, ask)).map(|(_, ask)| ask);
+    let first = match ask.map(|ask| (ask.kind, ask)) {
         None => vec![(Command::Down, "next")],
-        Some(AskKind::Question) => vec![words],
-        Some(AskKind::Doubt) => vec![(Command::Allow, "send again"), (Command::Deny, "drop it")],
-        Some(AskKind::Approval) => vec![
-            (Command::Allow, "allow"),
-            (Command::Deny, "deny"),
-            (Command::AllowForSession, "for the session"),
-            words,
-        ],
+        Some((AskKind::Question, _)) => vec![(Command::Send, "in words")],
+        Some((AskKind::Doubt, _)) => {
+            vec![(Command::Allow, "send again"), (Command::Deny, "drop it")]
+        }
+        Some((AskKind::Approval, ask)) => {
+            let offered = [
+                (ALLOW, Command::Allow, "allow"),
+                (DENY, Command::Deny, "deny"),
+                (ALLOW_FOR_SESSION, Command::AllowForSession, "for the session"),
+                (DENY, Command::DenyBecause, "with a reason"),
+            ];
+            let taken = offered.into_iter().filter(|(word, ..)| takes(ask, word));
+            taken.map(|(_, command, does)| (command, does)).collect()
+        }
     };
     let last = [(Command::Attach, "attach"), (Command::Close, "back")];
     first.into_iter().chain(last).collect()

@@ -7,7 +7,7 @@ use crate::model::Model;
 use crate::theme::Theme;
 use glis_client::labels::{Tone, doubt};
 use glis_client::{edits, said_beside};
-use glis_core::talk::AskKind;
+use glis_core::talk::{ALLOW, ALLOW_FOR_SESSION, AskKind};
 use glis_core::verdict::Want;
 use glis_wire::view::{SessionView, WaitingFor};
 use ratatui_core::style::Style;
@@ -198,6 +198,11 @@ fn patch_line(line: &str, columns: u16, theme: Theme) -> Lines {
     rows.into_iter().map(|row| (row, style)).collect()
 }
 
+/// Whether it can be answered with this word.
+pub(crate) fn takes(ask: &WaitingFor, word: &str) -> bool {
+    ask.choices.as_ref().is_none_or(|choices| choices.iter().any(|one| one == word))
+}
+
 /// What can be pressed for it.
 pub(crate) fn keys_for(model: &Model, session: &SessionView, ask: &WaitingFor) -> String {
     let key = |command: Command| model.key(Place::Asks, command);
@@ -217,8 +222,12 @@ pub(crate) fn keys_for(model: &Model, session: &SessionView, ask: &WaitingFor) -
         }
         (AskKind::Question, _) => format!("{} answers in words", key(Command::Send)),
         (AskKind::Approval, _) => {
-            let always = key(Command::AllowForSession);
-            format!("{yes} once · {always} for the session · {no} deny")
+            let (always, why) = (key(Command::AllowForSession), key(Command::DenyBecause));
+            let once = takes(ask, ALLOW).then(|| format!("{yes} once · "));
+            let session =
+                takes(ask, ALLOW_FOR_SESSION).then(|| format!("{always} for the session · "));
+            let allows = [once, session].into_iter().flatten().collect::<String>();
+            format!("{allows}{no} deny · {why} with a reason")
         }
     }
 }
