@@ -27,6 +27,7 @@ pub(super) fn listed(model: &mut Model, sessions: Vec<SessionView>, last_seq: u6
     let living = sessions.into_iter().filter(|session| session.status != Status::Archived);
     let living = living.map(|session| (session.id.clone(), session)).collect();
     let former = std::mem::replace(&mut model.sessions, living);
+    model.gone.retain(|id, _| !model.sessions.contains_key(id));
     for (id, gone) in former {
         if !model.sessions.contains_key(&id) {
             gone::forget(model, gone);
@@ -74,10 +75,14 @@ fn take_look(model: &mut Model, mut session: SessionView) {
     take(model, session);
 }
 
-/// Takes a session as it is. The list is put in order once the hand rests, unless it is a new one.
+/// Takes a session as it is. The list is put in order once the hand rests, unless it is a new one. What was removed
+/// is not taken: it was read before that.
 fn take(model: &mut Model, session: SessionView) {
     if session.status == Status::Archived {
         return forget(model, &session.id);
+    }
+    if model.gone.contains_key(&session.id) {
+        return;
     }
     let is_shown = model.selected.as_ref() == Some(&session.id);
     let (generation, pid) = (session.generation, session.pid);
@@ -119,15 +124,17 @@ pub(super) fn event(model: &mut Model, event: News, effects: &mut Vec<Effect>) {
     if let (Some(label), Some(own)) = (event.step, model.under_way.values_mut().rfind(own)) {
         own.label = label;
     }
+    match event.status {
+        Some(Status::Archived) if model.sessions.contains_key(&id) => return forget(model, &id),
+        // It was taken out of the trash.
+        Some(status) if status != Status::Archived => drop(model.gone.remove(&id)),
+        Some(_) | None => {}
+    }
     if let (Some(status), Some(session)) = (event.status, model.sessions.get_mut(&id)) {
         let former = session.status;
         let before = rank(session);
         session.status = status;
         let (name, after) = (session.name.clone(), rank(session));
-        if status == Status::Archived {
-            forget(model, &id);
-            return;
-        }
         if before != after {
             settle(model);
         }
@@ -212,6 +219,7 @@ pub(super) fn ended(
                 let made = under_way.id.is_none().then(|| session.id.clone());
                 let returns = matches!(under_way.deed, Some(Deed::Undelete { .. }));
                 let returned = returns.then(|| session.id.clone());
+                model.gone.retain(|id, _| returned.as_ref() != Some(id));
                 // A response is older than the events that came before it: what is known is looked
                 // at again.
                 if let Some(known) = model.sessions.get_mut(&session.id) {
