@@ -3,7 +3,7 @@
 
 use super::desk::{Desk, few};
 use super::session;
-use crate::message::{Effect, Msg, News};
+use crate::message::{Effect, Msg, News, Seen};
 use crate::model::{Access, Mode};
 use glis_core::Status;
 use glis_core::session::Deferral;
@@ -69,6 +69,39 @@ fn everything_is_paused_and_resumed_after_a_question_with_the_number() {
     };
     desk.tell(Msg::Ended { ticket: 3, result: Ok(Box::new(queued)) });
     assert!(desk.frame().contains("stopped with everything; U resumes it all"), "{}", desk.frame());
+}
+
+/// One was taken out of it by a pause of its own, which changes nothing that its events tell.
+#[test]
+fn what_is_taken_out_of_a_pause_of_everything_is_not_counted_and_offers_its_way_back() {
+    let held = |name: &str| {
+        let mut held = session(name, Status::Paused);
+        held.waits_to_start = Some(Deferral::Gate);
+        held
+    };
+    let mut desk = Desk::new(vec![held("docs"), held("shell")]);
+    "paused".clone_into(&mut desk.model.gate);
+    let gate = |desk: &mut Desk, event: &str| {
+        let news = News::read(desk.model.last_seq + 1, &json!({"event": event}));
+        let mut effects = desk.tell(Msg::Event(Box::new(news)));
+        effects.extend(desk.pass(100));
+        let both = Effect::Look(vec!["id-docs".to_owned(), "id-shell".to_owned()]);
+        assert!(effects.contains(&both), "{event}: {effects:?}");
+    };
+    gate(&mut desk, "gate_released");
+    desk.press("U");
+    assert!(desk.frame().contains("Resume what P stopped?"), "{}", desk.frame());
+    desk.press("n");
+    let mut out = session("docs", Status::Paused);
+    desk.tell(Msg::Seen([out.clone(), held("shell")].map(|one| Seen::There(one.into())).to_vec()));
+    desk.press("U");
+    assert!(desk.frame().contains("Resume 1 session, which P stopped?"), "{}", desk.frame());
+    desk.press("n");
+    gate(&mut desk, "gate_opened");
+    out.can_resume = true;
+    desk.seen(out);
+    desk.press("g");
+    assert!(desk.frame().contains("u resume"), "{}", desk.frame());
 }
 
 #[test]

@@ -115,6 +115,12 @@ pub(super) fn event(model: &mut Model, event: News, effects: &mut Vec<Effect>) {
         "gate_opened" | "orchestrator:resumed" => "running".clone_into(&mut model.gate),
         _ => {}
     }
+    // What is stopped or taken out with everything, and what can be resumed, changes without an event of its own.
+    if event.name.starts_with("gate_") || event.name.starts_with("orchestrator:") {
+        let stopped = |s: &&SessionView| matches!(s.status, Status::Paused | Status::Pausing);
+        let stopped = model.sessions.values().filter(stopped).map(|session| session.id.clone());
+        model.looking.stale.extend(stopped.collect::<Vec<_>>());
+    }
     if let ("turn_began", Some(id)) = (event.name.as_str(), &event.session) {
         model.turns.insert(id.clone(), model.now.wall_secs);
     }
