@@ -57,6 +57,9 @@ pub(crate) struct Model {
     pub(crate) sessions: BTreeMap<String, SessionView>,
     /// What those were called that went away while this showed them, by id.
     pub(crate) gone: BTreeMap<String, String>,
+    /// The session that was in hand when it was removed: its row stays until a key moves the hand, so that no key
+    /// reaches another one.
+    pub(crate) removed: Option<SessionView>,
     /// The lines of the list, as they were last put in order.
     pub(crate) lines: Vec<Line>,
     pub(crate) selected: Option<String>,
@@ -290,6 +293,7 @@ impl Model {
             last_seq: 0,
             sessions: BTreeMap::new(),
             gone: BTreeMap::new(),
+            removed: None,
             lines: Vec::new(),
             selected: None,
             marked: BTreeSet::new(),
@@ -333,6 +337,11 @@ impl Model {
         self.selected.as_ref().and_then(|id| self.sessions.get(id))
     }
 
+    /// The session in hand, where it was removed.
+    pub(crate) fn removed_in_hand(&self) -> Option<&SessionView> {
+        self.removed.as_ref().filter(|gone| self.selected.as_ref() == Some(&gone.id))
+    }
+
     /// What a session is called, or was: what is in the trash can be meant as well.
     pub(crate) fn name_of(&self, id: &str) -> Option<&str> {
         let listed = self.sessions.get(id).map(|session| session.name.as_str());
@@ -346,10 +355,11 @@ impl Model {
         if self.marked.is_empty() {
             return self.selected.iter().cloned().collect();
         }
-        self.ids().filter(|id| self.marked.contains(*id)).cloned().collect()
+        let is_meant = |id: &&String| self.marked.contains(*id) && self.sessions.contains_key(*id);
+        self.ids().filter(is_meant).cloned().collect()
     }
 
-    /// The sessions in the list, from the top.
+    /// The sessions in the list, from the top; among them the row of one that was removed.
     pub(crate) fn ids(&self) -> impl DoubleEndedIterator<Item = &String> {
         self.lines.iter().filter_map(|line| match line {
             Line::Session(id) => Some(id),

@@ -104,6 +104,10 @@ pub(crate) fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
     executing::keep(model);
     if model.selected != selected {
         move_on(model);
+        // The row of one that was removed goes once the hand rests.
+        if model.removed.is_some() {
+            model.settles_at.get_or_insert(now.ms + SETTLE_MS);
+        }
         // The first one was chosen by nobody's hand: there is nothing to wait for.
         if selected.is_none() {
             model.preview.follow_at = Some(now.ms);
@@ -219,7 +223,7 @@ fn follow(model: &mut Model, effects: &mut Vec<Effect>) {
     }
     model.preview.follow_at = None;
     let tab = model.shown_tab();
-    let session = model.selected.clone();
+    let session = model.session().map(|session| session.id.clone());
     if let Some(session) = session.clone().filter(|id| !model.changes.contains_key(id)) {
         effects.push(Effect::CountChanges { session });
     }

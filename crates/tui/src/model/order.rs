@@ -20,11 +20,16 @@ pub(crate) enum Line {
 
 impl Model {
     /// Puts the list in order. Within a rank sessions stay as they were made, so that nothing moves
-    /// without a reason. The session in hand stays in hand; if it is gone, the one in its place is.
+    /// without a reason. The session in hand stays in hand, also if it was removed; if the filter hides it, the one
+    /// in its place is.
     pub(crate) fn put_in_order(&mut self) {
         let place = self.place();
+        if self.removed_in_hand().is_none_or(|gone| self.sessions.contains_key(&gone.id)) {
+            self.removed = None;
+        }
         let mut groups: BTreeMap<&str, Vec<(Rank, &SessionView)>> = BTreeMap::new();
-        for session in self.sessions.values().filter(|session| self.is_wanted(session)) {
+        let wanted = self.sessions.values().filter(|session| self.is_wanted(session));
+        for session in wanted.chain(&self.removed) {
             groups.entry(&session.repo_root).or_default().push((rank(session), session));
         }
         for sessions in groups.values_mut() {
@@ -49,8 +54,6 @@ impl Model {
             let next = self.ids().nth(place.unwrap_or(0).min(last)).cloned();
             self.selected = next;
         }
-        let sessions = &self.sessions;
-        self.marked.retain(|id| sessions.contains_key(id));
     }
 
     /// How many sessions stand above the one in hand.

@@ -66,14 +66,6 @@ fn the_list_settles_after_a_moment_and_the_hand_stays_on_its_session() {
 }
 
 #[test]
-fn what_is_gone_leaves_the_hand_on_its_neighbour() {
-    let mut desk = Desk::new(few());
-    desk.press("j");
-    desk.event("docs", Status::Archived);
-    assert_eq!((names(&desk).len(), desk.selected()), (3, "日本語"));
-}
-
-#[test]
 fn one_chord_pauses_cancels_and_resumes() {
     let mut desk = Desk::new(few());
     desk.press("j");

@@ -5,7 +5,7 @@ use crate::command::Command;
 use crate::deed::Deed;
 use crate::keymap::Place;
 use crate::message::{Effect, Told};
-use crate::model::{Access, Done, End, Kind, Mode, Model, Sure, UnderWay};
+use crate::model::{Access, Done, End, Kind, Link, Mode, Model, Sure, UnderWay};
 use glis_core::Status;
 use glis_wire::client::Request;
 use glis_wire::plan::PlanRequest;
@@ -25,15 +25,36 @@ pub(super) fn refuses(model: &mut Model) -> bool {
     read_only
 }
 
-/// Whom a key is meant for: the marked ones in the list, else the one in hand. Where a filter hides every mark, that is
-/// said.
+/// Whom a key is meant for: the marked ones in the list, else the one in hand. Where a filter hides every mark, or
+/// every one was removed, that is said.
 pub(super) fn meant(model: &mut Model) -> Vec<String> {
     let ids = model.targets();
+    let are_gone = model.marked.iter().all(|id| !model.sessions.contains_key(id));
+    if !model.marked.is_empty() && are_gone {
+        model.marked.clear();
+        model.range = None;
+        said(model, "what you marked was removed: nothing is marked any more".to_owned());
+        return Vec::new();
+    }
     if ids.is_empty() && !model.marked.is_empty() {
         let key = model.key(Place::List, Command::Close);
         said(model, format!("the filter hides what you marked; {key} takes the marks away"));
     }
     ids
+}
+
+/// Whether a command is for the session in hand, and that was removed: no other one is meant, and that is said.
+pub(super) fn is_for_removed(model: &mut Model, command: Command) -> bool {
+    let acts =
+        command.is_about_a_session() || matches!(command, Command::Mark | Command::MarkRange);
+    let starts_daemon = command == Command::Attach && model.link == Link::Stopped;
+    let gone = model.removed_in_hand().filter(|_| model.mode == Mode::List);
+    let Some(name) = gone.filter(|_| acts && !starts_daemon).map(|gone| gone.name.clone()) else {
+        return false;
+    };
+    let next = model.key(Place::List, Command::Down);
+    said(model, format!("nothing was done: `{name}` was removed; {next} goes on"));
+    true
 }
 
 /// Does it with each that is meant.

@@ -1,6 +1,6 @@
 //! What a command does to the model.
 
-use super::acts::{View, act, ask, confirm, each, refuses};
+use super::acts::{View, act, ask, confirm, each, is_for_removed, refuses};
 use super::tabs::{show_nth, turn_tab};
 use super::{SETTLE_MS, asking, executing, house, inline, new, past, said, send, words};
 use crate::command::{Command, Way};
@@ -22,7 +22,8 @@ const UNDO_MS: u64 = 60_000;
 
 /// Carries a command out.
 pub(super) fn run(model: &mut Model, command: Command, effects: &mut Vec<Effect>) {
-    if matches!(model.mode, Mode::Past { .. }) && past::run(model, command, effects) {
+    let is_past = matches!(model.mode, Mode::Past { .. }) && past::run(model, command, effects);
+    if is_past || is_for_removed(model, command) {
         return;
     }
     match command {
@@ -106,15 +107,19 @@ fn leave(command: Command, effects: &mut Vec<Effect>) {
     effects.extend((command == Command::Redraw).then_some(Effect::Redraw));
 }
 
-/// Moves the hand, in the list or among the questions.
+/// Moves the hand, in the list or among the questions. What stood below a session that was removed has its place.
 pub(super) fn step(model: &mut Model, by: isize, _effects: &mut Vec<Effect>) {
     if let Mode::Asks { .. } = model.mode {
         return asking::step(model, by);
     }
-    let count = model.ids().count();
-    let to = moved(model.place(), by, count);
-    let selected = model.ids().nth(to).cloned();
-    model.selected = selected;
+    let is_there = |id: &&String| model.sessions.contains_key(*id);
+    let there: Vec<String> = model.ids().filter(is_there).cloned().collect();
+    let place = model.place().map(|place| model.ids().take(place).filter(is_there).count());
+    let by = if by > 0 && model.removed_in_hand().is_some() { by - 1 } else { by };
+    model.selected = there.get(moved(place, by, there.len())).cloned();
+    if there.is_empty() {
+        model.put_in_order();
+    }
     model.settles_at = model.settles_at.map(|_| model.now.ms + SETTLE_MS);
     if let Some(from) = model.range.clone() {
         mark_between(model, &from);
@@ -311,7 +316,8 @@ fn mark_between(model: &mut Model, from: &str) {
     let begin = ids.iter().position(|id| id == from);
     let (Some(begin), Some(end)) = (begin, model.place()) else { return };
     let (low, high) = (begin.min(end), begin.max(end));
-    model.marked = ids.into_iter().skip(low).take(high - low + 1).collect();
+    let between = ids.into_iter().skip(low).take(high - low + 1);
+    model.marked = between.filter(|id| model.sessions.contains_key(id)).collect();
 }
 
 /// Undoes what was done last. What is not in hand or was done a while ago is named first.

@@ -1,6 +1,6 @@
 //! Sessions that go away while this shows them.
 
-use super::wrong;
+use super::{move_on, wrong};
 use crate::command::Command;
 use crate::keymap::Place;
 use crate::message::Told;
@@ -15,7 +15,11 @@ pub(super) fn forget(model: &mut Model, gone: SessionView) {
         let hint = format!("{} shows the trash", model.key(Place::List, Command::Trash));
         wrong(model, Told { message, hint: Some(hint) });
     }
-    model.gone.insert(gone.id, gone.name);
+    model.gone.insert(gone.id.clone(), gone.name.clone());
+    if model.selected.as_ref() == Some(&gone.id) {
+        model.removed = Some(gone);
+        move_on(model);
+    }
 }
 
 fn is_typed_about(model: &Model, gone: &str) -> bool {

@@ -171,7 +171,10 @@ fn list_hints(model: &Model) -> Vec<(Command, &'static str)> {
         hints.push((Command::Asks, does));
     }
     match model.session() {
-        None => hints.push((Command::New, "new session")),
+        None => {
+            hints.extend(model.removed_in_hand().map(|_| (Command::Down, "next")));
+            hints.push((Command::New, "new session"));
+        }
         Some(session) => {
             hints.push((Command::Attach, "attach"));
             hints.push((Command::Send, "send"));

@@ -117,6 +117,8 @@ pub(super) fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
             Line::Session(id) => {
                 if let Some(session) = model.sessions.get(id) {
                     session_line(model, pen, row, session, &columns);
+                } else if let Some(removed) = model.removed.as_ref().filter(|own| own.id == *id) {
+                    removed_line(model, pen, row, &removed.name);
                 }
             }
         }
@@ -194,6 +196,17 @@ fn group(model: &Model, pen: &mut Pen<'_>, row: Rect, repo: &str, sessions: usiz
     );
     let rest = format!("{sessions}  {}", super::detail::homely(model, folder));
     pen.put(x + 1, row.y, row.right().saturating_sub(x + 2), &rest, theme.faint());
+}
+
+/// The place of a session that was removed while it was in hand.
+fn removed_line(model: &Model, pen: &mut Pen<'_>, row: Rect, name: &str) {
+    let theme = model.theme;
+    if model.removed_in_hand().is_some() {
+        pen.tint(row, theme.lifted());
+        pen.put(row.x, row.y, 1, "▌", theme.accent());
+    }
+    let text = format!("{name} was removed");
+    pen.put(row.x + 4, row.y, row.width.saturating_sub(5), &text, theme.faint());
 }
 
 fn session_line(
