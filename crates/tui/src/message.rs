@@ -70,6 +70,8 @@ pub(crate) enum Msg {
     Returned(Result<(), Told>),
     /// So many files has a session changed, as of its last snapshot.
     Changes { session: String, files: usize },
+    /// Another overview has changed this draft, which was so before.
+    Draft { id: String, before: String, text: String },
     /// Something that was wanted could not be done.
     Failed(Told),
 }
@@ -234,6 +236,8 @@ pub(crate) enum Effect {
     Copy(String),
     /// Keep what was typed and not sent.
     KeepDrafts(BTreeMap<String, String>),
+    /// Read this draft again: another overview may have sent it.
+    ReadDraft { id: String },
     /// Tell the user by the terminal's own means.
     Notify { text: String, ring: bool },
 }

@@ -386,6 +386,7 @@ impl Runtime {
             }
             Effect::CountChanges { session } => self.calls.count_changes(session),
             Effect::KeepDrafts(drafts) => self.keeper.keep(drafts),
+            Effect::ReadDraft { id } => self.keeper.read_again(id),
             Effect::FetchPast { session, upto, size } => {
                 self.calls.fetch_past(session, upto, size);
             }

@@ -56,7 +56,7 @@ const WRONG_MS: u64 = 30_000;
 /// Takes a message in.
 pub(crate) fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
     model.now = now;
-    let selected = model.selected.clone();
+    let (selected, in_box) = (model.selected.clone(), drafts::shown(model));
     let mut effects = Vec::new();
     match msg {
         Msg::Input(input) => take_input(model, input, &mut effects),
@@ -95,8 +95,10 @@ pub(crate) fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
         Msg::Changes { session, files } => {
             model.changes.insert(session, files);
         }
+        Msg::Draft { id, before, text } => drafts::changed(model, &id, (&before, &text)),
         Msg::Failed(told) => wrong(model, told),
     }
+    drafts::read_again(model, in_box.as_deref(), &mut effects);
     pass_time(model, &mut effects);
     asking::keep(model);
     inline::keep(model);

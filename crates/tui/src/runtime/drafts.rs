@@ -21,15 +21,26 @@ fn file(home: &Home) -> PathBuf {
 
 /// The drafts by session. A file that cannot be read is no reason not to begin.
 pub(super) fn read(home: &Home) -> Drafts {
-    let text = fs::read_to_string(file(home)).unwrap_or_default();
-    serde_json::from_str(&text).unwrap_or_default()
+    readable(home).unwrap_or_default()
+}
+
+/// The same, where the file can be read.
+fn readable(home: &Home) -> Option<Drafts> {
+    serde_json::from_str(&fs::read_to_string(file(home)).ok()?).ok()
+}
+
+/// What the thread is to do, in this order.
+enum Wish {
+    Keep(Drafts),
+    /// Read this one again.
+    Read(String),
 }
 
 /// Writes them down beside everything else: no key waits for a disk.
 pub(super) struct Keeper {
-    /// What was last asked to be kept.
-    asked: Drafts,
-    wishes: Option<Sender<Drafts>>,
+    /// What was last asked to be kept; none where the file may have changed since.
+    asked: Option<Drafts>,
+    wishes: Option<Sender<Wish>>,
     thread: Option<JoinHandle<Option<String>>>,
 }
 
@@ -39,15 +50,25 @@ impl Keeper {
         let known = read.clone();
         let work = move || serve(&home, known, &wished, &post);
         let thread = std::thread::Builder::new().name("drafts".to_owned()).spawn(work)?;
-        Ok(Self { asked: read, wishes: Some(wishes), thread: Some(thread) })
+        Ok(Self { asked: Some(read), wishes: Some(wishes), thread: Some(thread) })
     }
 
     pub(super) fn keep(&mut self, drafts: Drafts) {
-        if drafts != self.asked {
-            self.asked.clone_from(&drafts);
-            // A thread that has ended has said why.
-            drop(self.wishes.as_ref().map(|wishes| wishes.send(drafts)));
+        if self.asked.as_ref() != Some(&drafts) {
+            self.asked = Some(drafts.clone());
+            self.wish(Wish::Keep(drafts));
         }
+    }
+
+    /// Reads a draft again. If another overview has changed it, that is told.
+    pub(super) fn read_again(&mut self, id: String) {
+        self.asked = None;
+        self.wish(Wish::Read(id));
+    }
+
+    fn wish(&self, wish: Wish) {
+        // A thread that has ended has said why.
+        drop(self.wishes.as_ref().map(|wishes| wishes.send(wish)));
     }
 
     /// Waits until everything is written down; why it is not, if it is not.
@@ -58,15 +79,28 @@ impl Keeper {
 }
 
 /// Writes down what is wished, until nothing is any more. Why the last wish was not, if it was not.
-fn serve(home: &Home, read: Drafts, wished: &Receiver<Drafts>, post: &Post) -> Option<String> {
+fn serve(home: &Home, read: Drafts, wished: &Receiver<Wish>, post: &Post) -> Option<String> {
     let mut shared = Shared { own: read.clone(), seen: read, others: Drafts::new() };
     let mut unkept = None;
     while let Ok(wish) = wished.recv() {
-        let newest = wished.try_iter().last().unwrap_or(wish);
-        unkept = shared.change(home, newest).err().map(|fault| fault.to_string());
-        if let Some(why) = &unkept {
-            let message = format!("what you type is not kept: {why}");
-            deliver(post, Msg::Failed(Told { message, hint: None }));
+        let mut wishes = std::iter::once(wish).chain(wished.try_iter()).peekable();
+        while let Some(wish) = wishes.next() {
+            match wish {
+                // Of several in a row the newest is written.
+                Wish::Keep(_) if matches!(wishes.peek(), Some(Wish::Keep(_))) => {}
+                Wish::Keep(newest) => {
+                    unkept = shared.change(home, newest).err().map(|fault| fault.to_string());
+                    if let Some(why) = &unkept {
+                        let message = format!("what you type is not kept: {why}");
+                        deliver(post, Msg::Failed(Told { message, hint: None }));
+                    }
+                }
+                Wish::Read(id) => {
+                    if let Some((before, text)) = shared.read_again(home, &id) {
+                        deliver(post, Msg::Draft { id, before, text });
+                    }
+                }
+            }
         }
     }
     unkept
@@ -83,6 +117,20 @@ struct Shared {
 }
 
 impl Shared {
+    /// What the file has for a session, if another overview has changed that: it is ours from here on. With what we
+    /// had before.
+    fn read_again(&mut self, home: &Home, id: &str) -> Option<(String, String)> {
+        let there = readable(home)?.remove(id);
+        if there.as_ref() == self.seen.get(id) {
+            return None;
+        }
+        let before = self.own.remove(id).unwrap_or_default();
+        set(&mut self.own, id, there.clone());
+        set(&mut self.seen, id, there.clone());
+        self.others.remove(id);
+        Some((before, there.unwrap_or_default()))
+    }
+
     /// Changes in the file what has changed here; what another overview has written there stays, before our
     /// own where it is for the same session. Written beside and renamed, so that a crash leaves the former
     /// or the new ones.
@@ -127,6 +175,27 @@ mod tests {
 
     fn drafts(all: &[(&str, &str)]) -> Drafts {
         all.iter().map(|(id, text)| ((*id).to_owned(), (*text).to_owned())).collect()
+    }
+
+    #[test]
+    fn what_another_overview_has_sent_is_not_offered_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = Home::under(dir.path());
+        let begin = || Shared { own: read(&home), seen: read(&home), others: Drafts::new() };
+        let mut one = begin();
+        one.change(&home, drafts(&[("a", "half"), ("b", "x")])).unwrap();
+        let mut other = begin();
+        assert_eq!(other.read_again(&home, "a"), None, "nothing has changed");
+        one.change(&home, drafts(&[("b", "x")])).unwrap();
+        let changed = Some(("half".to_owned(), String::new()));
+        assert_eq!(other.read_again(&home, "a"), changed);
+        // What is typed from here on is kept, and nothing of the other comes back with it.
+        other.change(&home, drafts(&[("a", "half"), ("b", "x")])).unwrap();
+        assert_eq!(read(&home), drafts(&[("a", "half"), ("b", "x")]));
+        assert_eq!(one.read_again(&home, "a"), Some((String::new(), "half".to_owned())));
+        // A file that cannot be read tells nothing.
+        fs::write(file(&home), "{").unwrap();
+        assert_eq!(one.read_again(&home, "a"), None);
     }
 
     #[test]

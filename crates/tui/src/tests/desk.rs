@@ -165,6 +165,7 @@ fn describe(effect: &Effect) -> Option<String> {
         | Effect::Follow(_)
         | Effect::Fetch { .. }
         | Effect::CountChanges { .. }
+        | Effect::ReadDraft { .. }
         | Effect::Notify { .. } => return None,
     })
 }

@@ -116,3 +116,22 @@ fn an_answer_that_came_too_late_is_a_draft() {
     desk.tell(refused());
     assert_eq!(desk.model.draft("id-fix-login"), "because");
 }
+
+/// It has the draft in memory, and another overview has sent it.
+#[test]
+fn a_draft_is_read_again_when_its_box_opens() {
+    for (key, id) in [("s", "id-fix-login"), ("n", NEW_DRAFT)] {
+        let mut desk = Desk::new(few());
+        desk.press(&format!("{key} half esc"));
+        let read = Effect::ReadDraft { id: id.to_owned() };
+        assert!(desk.typed(key).contains(&read), "{key}");
+        assert!(!desk.typed("a").contains(&read), "{key}: once");
+        let (id, before) = (id.to_owned(), "half".to_owned());
+        desk.tell(Msg::Draft { id: id.clone(), before, text: String::new() });
+        assert_eq!(kept(&desk, &id).as_deref(), Some("a"), "{key}: what was typed meanwhile stays");
+    }
+    // What is on its way from here is no draft of another one.
+    let mut desk = Desk::new(few());
+    desk.press("s half enter");
+    assert!(!desk.typed("s").iter().any(|effect| matches!(effect, Effect::ReadDraft { .. })));
+}

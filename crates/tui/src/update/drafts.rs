@@ -25,6 +25,37 @@ pub(super) fn typed(model: &mut Model) {
     }
 }
 
+/// Whose draft is in the box that is open.
+pub(super) fn shown(model: &Model) -> Option<String> {
+    if let Mode::Send { id, .. } = &model.mode {
+        return Some(id.clone());
+    }
+    matches!(model.mode, Mode::New(_)).then(|| NEW_DRAFT.to_owned())
+}
+
+/// Reads the draft of a box again that has just been opened: another overview may have sent it. What is on its way
+/// from here is not in the box, and known better here.
+pub(super) fn read_again(model: &Model, former: Option<&str>, effects: &mut Vec<Effect>) {
+    let opened = shown(model).filter(|id| former != Some(id));
+    let is_kept = |id: &String| unsent(model).remove(id).unwrap_or_default() == model.draft(id);
+    effects.extend(opened.filter(is_kept).map(|id| Effect::ReadDraft { id }));
+}
+
+/// Another overview has changed a draft: that is in the box, with what was typed here meanwhile.
+pub(super) fn changed(model: &mut Model, id: &str, (before, text): (&str, &str)) {
+    let draft = if let (Mode::New(form), NEW_DRAFT) = (&mut model.mode, id) {
+        &mut form.prompt
+    } else {
+        model.drafts.entry(id.to_owned()).or_default()
+    };
+    let whole = match draft.text().strip_prefix(before) {
+        Some(typed) => format!("{text}{typed}"),
+        None if text.is_empty() => return,
+        None => format!("{text}\n{}", draft.text()),
+    };
+    *draft = Editor::with(&whole);
+}
+
 /// What did not arrive is a draft again, before what was typed since.
 pub(super) fn give_back(model: &mut Model, id: &str, text: &str) {
     let newer = model.draft(id);
