@@ -23,7 +23,7 @@ mod terminal;
 pub(crate) use asks::AskRows;
 #[cfg(test)]
 pub(crate) use pen::{cuts, overlaps};
-pub(crate) use question::{choices, keys_for, takes};
+pub(crate) use question::{choices, keys_for, takes, takes_words};
 
 use crate::message::Tab;
 use crate::model::{Drag, Mode, Model, Page};

@@ -343,6 +343,13 @@ fn only_what_an_approval_takes_is_offered() {
     assert_eq!(once.press("Y"), "");
     assert!(once.frame().contains("it cannot be answered so: y once · n deny"), "{}", once.frame());
     assert_eq!(once.press("y"), "answer id-tool r1 allow");
+    // To a plain program words are typed.
+    let line = json!({"request": "screen-1-7", "kind": "approval", "text": "Proceed? [y/n]"});
+    let mut plain = Desk::new(vec![asking("tool", line)]);
+    plain.press("a");
+    let frame = plain.frame();
+    assert!(frame.contains("y once · n deny · s answers in words"), "{frame}");
+    assert_eq!(plain.press("Y s maybe enter"), "answer id-tool screen-1-7 maybe");
     let mut never = Desk::new(vec![asking("tool", ask(&["deny"]))]);
     never.press("a");
     assert!(!never.frame().contains("y allow"), "{}", never.frame());

@@ -220,12 +220,12 @@ pub(super) fn deny_because(model: &mut Model) {
     words::open_for(model, Wanted::WhyNot { request }, vec![id]);
 }
 
-/// Opens the box for an answer in words. Only a question takes them: an approval is allowed or denied.
+/// Opens the box for an answer in words, where they are one: an agent's approval is allowed or denied.
 pub(super) fn in_words(model: &mut Model) {
     let Mode::Asks { at: Some((id, request)) } = &model.mode else { return };
     let (id, request) = (id.clone(), request.clone());
     let Some((session, ask)) = model.open_ask(&id, &request) else { return say_gone(model) };
-    if ask.kind != AskKind::Question {
+    if !view::takes_words(ask) {
         let keys = view::keys_for(model, session, ask);
         return said(model, format!("it takes no words: {keys}"));
     }

@@ -1,6 +1,6 @@
 //! The keys that fit the moment, for the last row.
 
-use super::question::takes;
+use super::question::{takes, takes_words};
 use crate::command::Command;
 use crate::keymap::Place;
 use crate::model::{Access, Mode, Model};
@@ -141,7 +141,8 @@ fn ask_hints(model: &Model) -> Vec<(Command, &'static str)> {
                 (DENY, Command::DenyBecause, "with a reason"),
             ];
             let taken = offered.into_iter().filter(|(word, ..)| takes(ask, word));
-            taken.map(|(_, command, does)| (command, does)).collect()
+            let words = takes_words(ask).then_some((Command::Send, "in words"));
+            taken.map(|(_, command, does)| (command, does)).chain(words).collect()
         }
     };
     let last = [(Command::Attach, "attach"), (Command::Close, "back")];

@@ -198,9 +198,26 @@ fn patch_line(line: &str, columns: u16, theme: Theme) -> Lines {
     rows.into_iter().map(|row| (row, style)).collect()
 }
 
-/// Whether it can be answered with this word.
+/// Whether it can be answered with this word. A line on a screen asks for no leave that lasts.
 pub(crate) fn takes(ask: &WaitingFor, word: &str) -> bool {
-    ask.choices.as_ref().is_none_or(|choices| choices.iter().any(|one| one == word))
+    match &ask.choices {
+        Some(choices) => choices.iter().any(|one| one == word),
+        None => word != ALLOW_FOR_SESSION || !is_from_screen(ask),
+    }
+}
+
+/// Whether any words answer it. An agent takes other words than a yes for a no; to a plain program they are typed.
+pub(crate) fn takes_words(ask: &WaitingFor) -> bool {
+    match ask.kind {
+        AskKind::Question => true,
+        AskKind::Approval => ask.choices.is_none() && is_from_screen(ask),
+        AskKind::Doubt => false,
+    }
+}
+
+/// Whether it is a line on the screen of a plain program, as its request tells.
+fn is_from_screen(ask: &WaitingFor) -> bool {
+    ask.request.starts_with("screen-")
 }
 
 /// What can be pressed for it.
@@ -227,7 +244,13 @@ pub(crate) fn keys_for(model: &Model, session: &SessionView, ask: &WaitingFor) -
             let session =
                 takes(ask, ALLOW_FOR_SESSION).then(|| format!("{always} for the session · "));
             let allows = [once, session].into_iter().flatten().collect::<String>();
-            format!("{allows}{no} deny · {why} with a reason")
+            let words = key(Command::Send);
+            let rest = if takes_words(ask) {
+                format!("{words} answers in words")
+            } else {
+                format!("{why} with a reason")
+            };
+            format!("{allows}{no} deny · {rest}")
         }
     }
 }
