@@ -122,6 +122,18 @@ await story(async ({ house, desk }) => {
   const own = await page.evaluate(`(${attack})(${JSON.stringify(target)}, "blue", ${JSON.stringify(ticket)})`);
   check(own.some((/** @type {string} */ one) => one.includes("blue")), `our own page reads: ${own}`);
   same((await house.glis("show", "blue")).idle_timeout_secs, 420, "what our own page changes");
+  // A link to our page names a session and nothing else: no other place is read or changed by a key that is pressed there.
+  /** @type {string[]} */
+  const calls = [];
+  page.on("request", (request) => calls.push(`${request.method()} ${new URL(request.url()).pathname}`));
+  for (const name of ["..", ".", "..\\device\\forget?", "blue\\stop?", "%2e%2e", "blue"]) {
+    await page.evaluate((hash) => { location.hash = hash; }, `#/s/${name}`);
+    await shows(page, "#main", "This session is gone.");
+    await page.keyboard.press("Control+Shift+P");
+    await page.evaluate(() => { location.hash = "#/"; });
+    await shows(page, "#main", "Choose a session.");
+  }
+  same(calls.filter((one) => one.startsWith("POST")), [], "calls after links to what is no session");
   // The form and the script that it tried are against our own rules, and are told.
   desk.faults = desk.faults.filter((fault) => !/policy:|Content Security Policy|Trusted/.test(fault));
   server.close();

@@ -56,6 +56,13 @@ async function call(path, options = {}) {
   }
 }
 
+/** A path with names in it: whatever one holds, it stays one part. Dots alone are a way up, however they are written.
+ * @param {TemplateStringsArray} strings @param {...string} names */
+export function pathOf(strings, ...names) {
+  if (names.some((name) => /^\.{0,2}$/.test(name))) throw new Refused(404, { kind: "not_found", message: "there is nothing of this name" });
+  return String.raw({ raw: strings }, ...names.map(encodeURIComponent));
+}
+
 /** A connection that died while the machine slept never answers.
  * @param {string} path @param {Record<string, any>} [query] @param {number} [within] milliseconds */
 export function get(path, query = {}, within = 60000) {
@@ -173,7 +180,7 @@ async function letIn(signal, times) {
 async function prove({ id, server_key: key }, signal) {
   if (!crypto.subtle) throw new Unreached("this browser cannot tell who answers here; open the page by HTTPS");
   const nonce = newKey();
-  const answer = await ask(`/proof?device=${id}&nonce=${nonce}`, { signal }).catch((fault) => { if (fault instanceof Unreached) throw fault; });
+  const answer = await ask(pathOf`/proof?device=${id}&nonce=${nonce}`, { signal }).catch((fault) => { if (fault instanceof Unreached) throw fault; });
   const wanted = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(`${key} ${location.origin} ${nonce}`));
   if (answer?.proof !== hex(new Uint8Array(wanted))) throw new Unreached("another server answers here, or yours cannot read its devices");
 }

@@ -1,7 +1,7 @@
 // @ts-check
 /** Every open question of every session, in one place. An answer names the request that was shown. */
 
-import { post } from "./api.js";
+import { pathOf, post } from "./api.js";
 import { complain, h, headline, inSight, redraw, whyNot } from "./dom.js";
 import { keep, kept, keptUnder } from "./kept.js";
 import { isSeen, lastLines, look, options, showUnseen, wanted } from "./wanted.js";
@@ -44,7 +44,7 @@ async function give(card, session, request, answer, drawn) {
   answered.add(card);
   drawn();
   try {
-    await post(`/sessions/${session}/answer`, { ...answer, request });
+    await post(pathOf`/sessions/${session}/answer`, { ...answer, request });
     keep(TYPED + id, null);
   } catch (fault) {
     answered.delete(card);

@@ -1,7 +1,7 @@
 // @ts-check
 /** What was said in a session, and what is being said: read on while somebody looks at it and the agent works. */
 
-import { get, onAndOn } from "./api.js";
+import { get, onAndOn, pathOf } from "./api.js";
 import { ago, fill, h } from "./dom.js";
 import { spent } from "./state.js";
 
@@ -33,8 +33,8 @@ export class Conversation {
   async readOnce() {
     const began = Date.now();
     try {
-      const path = `/sessions/${this.session}`;
-      const [{ saying }, entries] = await Promise.all([get(path, { glance: true }), get(`${path}/log`)]);
+      const session = pathOf`/sessions/${this.session}`;
+      const [{ saying }, entries] = await Promise.all([get(session, { glance: true }), get(`${session}/log`)]);
       if (!this.closed) this.draw(entries, saying);
     } catch (fault) {
       // What was read stays: the head of the page tells that nothing answers.

@@ -1,7 +1,7 @@
 // @ts-check
 /** A plan that an agent drafts: asked for, looked at, changed, and written once a person has approved it. */
 
-import { get } from "./api.js";
+import { get, pathOf } from "./api.js";
 import { state } from "./list.js";
 import { h } from "./dom.js";
 import { PLAN, keep, kept } from "./kept.js";
@@ -91,7 +91,7 @@ export class Draft {
     const form = /** @type {HTMLFormElement} */ (h("form", { class: "form", id: "draft-change", onsubmit: async (/** @type {Event} */ event) => {
       event.preventDefault();
       const words = String(new FormData(form).get("words") ?? "").trim();
-      if (!words || !await this.act(`/sessions/${session}/send`, { text: words + AGAIN }, "Failed to send")) return;
+      if (!words || !await this.act(pathOf`/sessions/${session}/send`, { text: words + AGAIN }, "Failed to send")) return;
       if (String(new FormData(form).get("words") ?? "").trim() === words) form.reset();
     } },
       h("label", null, "What is to be different", h("textarea", { name: "words", rows: "2", required: true })),

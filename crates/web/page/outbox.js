@@ -2,7 +2,7 @@
 /** Messages on their way. Each has its key when it is typed, and stays here until the daemon has it: whichever tab
  * lives sends it, those of a session one after the other in the order in which they were typed. */
 
-import { Refused, newKey, post } from "./api.js";
+import { Refused, newKey, pathOf, post } from "./api.js";
 import { DRAFT, LETTER, keep, kept, keptUnder } from "./kept.js";
 
 /** For so long it is said that a message has arrived. */
@@ -113,7 +113,7 @@ export class Outbox {
   async post(letter) {
     const { session } = letter;
     try {
-      const stored = await post(`/sessions/${session}/send`, { text: letter.text }, letter.key,
+      const stored = await post(pathOf`/sessions/${session}/send`, { text: letter.text }, letter.key,
         AbortSignal.timeout(ANSWER_MS + letter.text.length / SLOW_CHARS));
       this.put(Object.assign(letter, { state: "stored", message: stored.message, why: undefined }));
       if (this.arrived.has(`${session} ${stored.message}`)) this.deliver(letter);

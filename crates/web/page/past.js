@@ -1,7 +1,7 @@
 // @ts-check
 /** A slider through the whole past of a terminal. At its right end is the present. */
 
-import { get } from "./api.js";
+import { get, pathOf } from "./api.js";
 import { h, toast } from "./dom.js";
 
 /** Steps of the slider: a press of an arrow is one, Page Up and Page Down are ten times as far. */
@@ -57,7 +57,7 @@ export class Past {
     while (this.wanted !== null) {
       const offset = this.wanted;
       try {
-        const screen = await get(`/sessions/${this.session}/screen`, { at: offset });
+        const screen = await get(pathOf`/sessions/${this.session}/screen`, { at: offset });
         if (!this.shown) break;
         // What was cut at the beginning is known from the first answer on.
         this.oldest = screen.oldest;

@@ -1,7 +1,7 @@
 // @ts-check
 /** What is not a session: words in all conversations, and what was removed. */
 
-import { get, post } from "./api.js";
+import { get, pathOf, post } from "./api.js";
 import { ago, complain, fill, h, headline } from "./dom.js";
 
 /** @param {Element} place */
@@ -37,7 +37,7 @@ export async function drawTrash(place, store) {
   fill(place, headline("Trash"), h("p", { class: "faint" }, "Reading..."));
   const restore = async (/** @type {any} */ one) => {
     try {
-      const back = await post(`/trash/${one.id}/restore`);
+      const back = await post(pathOf`/trash/${one.id}/restore`);
       location.hash = `#/s/${back.id}`;
     } catch (fault) {
       complain("Failed to restore", fault);

@@ -1,7 +1,7 @@
 // @ts-check
 /** One session: what can be done with it, its terminal, its conversation, its changes. */
 
-import { Refused, get, onAndOn, post } from "./api.js";
+import { Refused, get, onAndOn, pathOf, post } from "./api.js";
 import { askCards, leftCards } from "./asks.js";
 import { changes } from "./changes.js";
 import { Conversation } from "./conversation.js";
@@ -54,13 +54,13 @@ export class SessionView {
     this.closeMenu = (/** @type {Event} */ event) => this.leaveMenu(event);
     for (const name of ["keydown", "pointerdown"]) document.addEventListener(name, this.closeMenu);
     this.begin();
-    // A person looks at it now.
-    get(`/sessions/${id}`).catch(() => {});
   }
 
   /** A session that was made a moment ago is told of later. */
   begin() {
     if (!this.session || this.tab) return this.draw();
+    // A person looks at it now.
+    get(pathOf`/sessions/${this.id}`).catch(() => {});
     // Without a terminal there is only what the agent's protocol says there.
     return this.show(this.session.mode === "headless" ? "conversation" : "terminal");
   }
@@ -181,11 +181,12 @@ export class SessionView {
 
   /** @param {string} id @param {string} verb @param {Record<string, any>} [body] @param {string} [done] */
   async act(id, verb, body = {}, done) {
-    if (this.doing.has(id)) return null;
+    // The address may name anything: only what is known to be a session is acted on.
+    if (!this.session || this.doing.has(id)) return null;
     this.doing.add(id);
     this.draw();
     try {
-      const told = await post(`/sessions/${this.id}/${verb}`, body);
+      const told = await post(pathOf`/sessions/${this.id}/${verb}`, body);
       if (done) toast(done);
       return told;
     } catch (fault) {
@@ -318,7 +319,7 @@ export class SessionView {
   /** Where a view's content comes from. @param {string} tab @returns {[string, Record<string, any>?]} */
   source(tab) {
     if (tab === "runs") return ["/runs", { repo: this.session?.repo_root, task: this.session?.task }];
-    return [`/sessions/${this.id}/${tab === "changes" ? "diff" : "snapshots"}`];
+    return [pathOf`/sessions/${this.id}/${tab === "changes" ? "diff" : "snapshots"}`];
   }
 
   /** @param {string} tab @param {any} told */

@@ -1,7 +1,7 @@
 // @ts-check
 /** What is known of the house: read once, and then session by session as events tell of them. */
 
-import { Unreached, get } from "./api.js";
+import { Unreached, get, pathOf } from "./api.js";
 
 /** Before what could not be read is read again; longer each time. */
 const AGAIN_MS = [1000, 2000, 5000, 10000, 30000];
@@ -111,7 +111,7 @@ export class Store {
       return this.tell({});
     }
     try {
-      const session = await get(`/sessions/${id}`, { glance: true }, READ_MS);
+      const session = await get(pathOf`/sessions/${id}`, { glance: true }, READ_MS);
       if (session.status === "archived") this.sessions.delete(id);
       else {
         this.changed(this.sessions.get(id), session);

@@ -2,7 +2,7 @@
 /** A terminal as rows of text. Nothing that a program asks its terminal is answered here; what is typed is what a
  * person types. */
 
-import { enter, leave } from "./api.js";
+import { enter, leave, pathOf } from "./api.js";
 import { h } from "./dom.js";
 import { Past } from "./past.js";
 import { SILENCE_MS, onWake } from "./stream.js";
@@ -198,7 +198,7 @@ export class Terminal {
     const scheme = location.protocol === "https:" ? "wss" : "ws";
     // What is shown already is not told again.
     const has = this.present.size.rows ? `?offset=${this.offset}` : "";
-    const socket = new WebSocket(`${scheme}://${location.host}/api/v1/sessions/${this.session}/terminal${has}`, ["glis", ticket]);
+    const socket = new WebSocket(`${scheme}://${location.host}/api/v1${pathOf`/sessions/${this.session}/terminal`}${has}`, ["glis", ticket]);
     [this.socket, this.heard] = [socket, Date.now()];
     this.expect(ANSWER_MS);
     // There may be nothing new to tell.

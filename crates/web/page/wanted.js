@@ -2,7 +2,7 @@
 /** What an agent wants to be allowed, whole: a command, the lines of an edit, and whatever else it said. What was not
  * on the screen cannot be allowed, so it is known here what was. */
 
-import { get } from "./api.js";
+import { get, pathOf } from "./api.js";
 import { h, inSight } from "./dom.js";
 
 /** @typedef {import("./store.js").Session} Session */
@@ -153,7 +153,7 @@ export function lastLines(session) {
   if (known?.at !== session.last_active_at) {
     const at = session.last_active_at;
     screens.set(session.id, { at, text: known?.text ?? "" });
-    get(`/sessions/${session.id}/screen`).then(({ runs }) => {
+    get(pathOf`/sessions/${session.id}/screen`).then(({ runs }) => {
       const lines = runs.map((/** @type {any[]} */ row) => row.map(([text]) => text).join("").trimEnd());
       const end = lines.findLastIndex(Boolean) + 1;
       screens.set(session.id, { at, text: lines.slice(Math.max(0, end - LINES), end).join("\n") });
