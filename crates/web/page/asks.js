@@ -1,10 +1,10 @@
 // @ts-check
 /** Every open question of every session, in one place. An answer names the request that was shown. */
 
-import { pathOf, post } from "./api.js";
-import { complain, h, headline, inSight, redraw, whyNot } from "./dom.js";
+import { Refused, get, pathOf, post } from "./api.js";
+import { complain, h, headline, inSight, redraw, toast, whyNot } from "./dom.js";
 import { keep, kept, keptUnder } from "./kept.js";
-import { isSeen, lastLines, look, options, showUnseen, wanted } from "./wanted.js";
+import { isFromScreen, isSeen, isWhole, lastLines, look, options, showUnseen, wanted } from "./wanted.js";
 
 /** @typedef {import("./store.js").Session} Session */
 /** @typedef {import("./store.js").Store} Store */
@@ -12,8 +12,9 @@ import { isSeen, lastLines, look, options, showUnseen, wanted } from "./wanted.j
 /** Answers that are on their way, and where what was typed for each is kept: a second press sends no second one.
  * @type {Map<string, string>} */
 const underWay = new Map();
-/** Questions that were answered here. @type {Set<string>} */
-const answered = new Set();
+/** Questions that were answered here, and whether that is known: an answer may be on its way, or what came of it is lost.
+ * @type {Map<string, "here" | "sent" | "lost">} */
+const answered = new Map();
 
 /** Answers that are being typed, each with what was asked: a request's name may be another question's later. */
 const TYPED = "glis.answer.";
@@ -36,28 +37,42 @@ function cardOf(session, ask) {
   return `ask-${numbers.get(whole)}`;
 }
 
+/** Whether this is still asked, as far as that can be told. @param {string} session @param {string} request @returns {Promise<boolean>} */
+const isOpen = (session, request) => get(pathOf`/sessions/${session}`, { glance: true })
+  .then(({ asks }) => asks?.some((/** @type {any} */ ask) => ask.request === request), () => true);
+
 /** @param {string} card @param {string} session @param {string} request @param {Record<string, any>} answer @param {() => void} drawn */
 async function give(card, session, request, answer, drawn) {
   if (underWay.has(card)) return;
   const id = `${session} ${request}`;
   underWay.set(card, id);
-  answered.add(card);
+  const lost = answered.get(card) === "lost";
+  answered.set(card, "sent");
   drawn();
   try {
     await post(pathOf`/sessions/${session}/answer`, { ...answer, request });
+    answered.set(card, "here");
     keep(TYPED + id, null);
   } catch (fault) {
-    answered.delete(card);
-    complain("Failed to answer", fault);
+    const refused = fault instanceof Refused && fault.status < 500;
+    // One that was lost before may be what it was answered by.
+    if (refused && !lost) answered.delete(card);
+    else answered.set(card, "lost");
+    if (!refused) toast("It is not known whether your answer arrived. If the question stays, answer it again.");
+    else if (await isOpen(session, request)) complain("Failed to answer", fault, undefined, "");
+    else toast("Answered elsewhere, or not asked any more.");
   } finally {
     underWay.delete(card);
     drawn();
   }
 }
 
-/** What is usually chosen from, as a person would write it. */
-const LABELS = { allow: "Allow", deny: "Deny", allow_for_session: "Allow for this session" };
-const DOUBT = { allow: "Send again", deny: "Drop it" };
+/** What can be said to each kind of question, as a person would write it. What an agent lists itself is said as it is.
+ * @type {Record<string, Map<string, string>>} */
+const LABELS = {
+  approval: new Map([["allow", "Allow"], ["deny", "Deny"], ["allow_for_session", "Allow for this session"]]),
+  doubt: new Map([["allow", "Send again"], ["deny", "Drop it"]]),
+};
 const KINDS = { approval: "wants your approval", question: "has a question", doubt: "may have missed a message" };
 
 /** What is asked of a message in doubt. @param {any} ask @returns {string} */
@@ -68,13 +83,13 @@ function doubted(ask) {
 
 /** What a question takes, where that is not any text. @param {any} ask @returns {string[]} */
 function choicesOf(ask) {
-  if (ask.choices) return ask.choices;
-  if (ask.kind === "approval") return ["allow", "deny", "allow_for_session"];
-  return ask.kind === "doubt" ? ["allow", "deny"] : options(ask).map((one) => one.label);
+  const usual = LABELS[ask.kind] ? [...LABELS[ask.kind].keys()] : options(ask).map((one) => one.label);
+  // Of a line on a screen nobody can tell when it is the same again.
+  return ask.choices ?? (ask.kind === "approval" && isFromScreen(ask) ? ["allow", "deny"] : usual);
 }
 
-/** What is sent for a choice. @param {string} choice */
-const said = (choice) => (choice === "allow_for_session" ? { answer: "allow", for_session: true } : { answer: choice });
+/** What is sent for a choice. @param {any} ask @param {string} choice */
+const said = (ask, choice) => (ask.kind === "approval" && choice === "allow_for_session" ? { answer: "allow", for_session: true } : { answer: choice });
 
 /** @param {Store} store @param {Session} session @param {any} ask @param {() => void} drawn */
 function askCard(store, session, ask, drawn) {
@@ -89,16 +104,18 @@ function askCard(store, session, ask, drawn) {
       const text = /** @type {HTMLTextAreaElement} */ (event.target).value;
       keep(place, text && { text, asked: ask.text });
     } });
-  const unseen = !isSeen(at);
-  const buttons = choicesOf(ask).map((choice, index) => {
-    // A no is always possible.
-    const blind = choice !== "deny" && (unseen || !isSettled());
-    const press = () => (!blind ? say(said(choice)) : unseen && showUnseen(at));
-    return h("button", {
-      type: "button", id: `${at}-${index}`, class: choice === "allow" ? "filled" : "outline", disabled, onclick: press,
-      "aria-disabled": blind ? "true" : null, "aria-describedby": blind && unseen ? `${at}-unseen` : null,
-    }, (ask.kind === "doubt" ? DOUBT : LABELS)[choice] ?? inSight(choice));
-  });
+  const unseen = !isSeen(at) || !isWhole(session, ask);
+  const blind = unseen || !isSettled();
+  /** A button for an answer; one that is shut leads to what was not read. @param {string} id @param {string} look @param {string} text
+   * @param {boolean} shut @param {() => void} act */
+  const button = (id, look, text, shut, act) => h("button", {
+    type: "button", id: `${at}-${id}`, class: look, disabled, onclick: () => (!shut ? act() : unseen && showUnseen(at)),
+    "aria-disabled": shut ? "true" : null, "aria-describedby": shut && unseen ? `${at}-unseen` : null,
+  }, text);
+  const labels = LABELS[ask.kind];
+  // A no is always possible.
+  const buttons = choicesOf(ask).map((choice, index) => button(String(index), labels && choice === "allow" ? "filled" : "outline",
+    labels?.get(choice) ?? inSight(choice), blind && !(labels && choice === "deny"), () => say(said(ask, choice))));
   const onlyThere = ask.choices?.length === 0;
   const free = ask.kind === "question" && !ask.choices;
   return h(
@@ -108,21 +125,18 @@ function askCard(store, session, ask, drawn) {
     ask.kind === "doubt" ? h("p", null, doubted(ask)) : null,
     wanted(session, ask, at),
     ask.kind === "doubt" ? lastLines(session) : null,
-    unseen && buttons.length ? h("p", { class: "faint", id: `${at}-unseen` }, "Read all of it first.") : null,
+    unseen && (buttons.length || free) ? h("p", { class: "faint", id: `${at}-unseen` }, "Read all of it first.") : null,
     onlyThere ? h("p", { class: "faint" }, "Only its own terminal takes the answer: ", h("a", { href: `#/s/${session.id}` }, "type it there"), ".") : null,
     free ? field : null,
     onlyThere ? null : h(
       "div",
       { class: "buttons" },
       ...buttons,
-      free && h("button", {
-        type: "button", id: `${at}-send`, class: "filled", disabled,
-        onclick: () => {
-          // What is seen is what is sent, whatever another tab has kept since.
-          const answer = /** @type {HTMLTextAreaElement} */ (document.getElementById(`${at}-text`)).value;
-          if (answer.trim()) say({ answer });
-        },
-      }, "Answer"),
+      free && button("send", "filled", "Answer", blind, () => {
+        // What is seen is what is sent, whatever another tab has kept since.
+        const answer = /** @type {HTMLTextAreaElement} */ (document.getElementById(`${at}-text`)).value;
+        if (answer.trim()) say({ answer });
+      }),
       waits ? h("span", { class: "faint" }, "answering...") : null,
     ),
   );
@@ -140,19 +154,21 @@ function arrange(cards, drawn) {
 }
 
 /** Questions that are not asked any more, and what came of each, until the view is left.
- * @type {{card: string, session: Session, ask: any, how: string}[]} */
+ * @type {{card: string, session: Session, ask: any, what: string, isAnswered: boolean}[]} */
 let gone = [];
 /** More than these, and more of each, would fill the view. */
 const [GONE_MAX, GONE_CHARS] = [3, 120];
 
-/** What an event says of a question: how it was answered, by its session and request. @type {Map<string, string>} */
+/** What an event says of a question: its answer or what became of a message, by its session and request. @type {Map<string, string>} */
 const outcomes = new Map();
-const ANSWERS = { allow: "allowed", allow_for_session: "allowed for the session", deny: "denied" };
+const ANSWERS = new Map([["allow", "allowed"], ["allow_for_session", "allowed for the session"], ["deny", "denied"]]);
+/** Who gave an answer. */
+const WHO = new Map([["here", " here"], ["sent", ""], ["lost", "; it is not known whether by your answer"]]);
 const FATES = { message_requeued: "sent again", message_dropped: "dropped", message_taken: "taken after all" };
 
 /** An event may tell what came of a question. @param {any} event */
 export function hear(event) {
-  if (event.event === "answer_began") outcomes.set(`${event.session} ${event.ask}`, ANSWERS[event.answer] ?? "answered");
+  if (event.event === "answer_began") outcomes.set(`${event.session} ${event.ask}`, event.answer);
   const doubt = `${event.session} doubt-${event.message}`;
   if (event.event === "message_doubted") outcomes.delete(doubt);
   // One that was sent again is taken then.
@@ -170,8 +186,10 @@ export function compare(former, session) {
     // The session itself says what it asked when it was paused.
     if (isIn(session.was_asking)) continue;
     const outcome = outcomes.get(`${session.id} ${ask.request}`);
-    const how = isIn(session.asks) ? "has changed" : outcome ? `${outcome} ${answered.has(card) ? "here" : "elsewhere"}` : "not asked any more";
-    gone = [...gone, { card, session, ask, how }].slice(-GONE_MAX);
+    const isAnswered = outcome !== undefined && !isIn(session.asks);
+    const told = ask.kind === "doubt" ? outcome : ask.kind === "approval" && ANSWERS.get(outcome ?? "");
+    const what = isAnswered ? told || "answered" : isIn(session.asks) ? "has changed" : "not asked any more";
+    gone = [...gone, { card, session, ask, what, isAnswered }].slice(-GONE_MAX);
   }
 }
 
@@ -187,8 +205,8 @@ export function askCards(store, drawn, only) {
   const past = gone.filter(({ session }) => !only || session.id === only).slice(only ? -1 : 0);
   arrange([...past.map(({ card }) => card), ...open.map(({ session, ask }) => cardOf(session.id, ask))].join(" "), drawn);
   return [
-    ...past.map(({ card, session, ask, how }) => h("p", { class: "card gone", id: `${card}-gone` },
-      h("span", null, session.name, " ", h("b", null, how)), h("span", { class: "faint" }, inSight(ask.text.slice(0, GONE_CHARS))))),
+    ...past.map(({ card, session, ask, what, isAnswered }) => h("p", { class: "card gone", id: `${card}-gone` },
+      h("span", null, session.name, " ", h("b", null, isAnswered ? `${what}${WHO.get(answered.get(card) ?? "") ?? " elsewhere"}` : what)), h("span", { class: "faint" }, inSight(ask.text.slice(0, GONE_CHARS))))),
     ...open.map(({ session, ask }) => askCard(store, session, ask, drawn)),
   ];
 }

@@ -28,6 +28,9 @@ export function options(ask) {
   return questions?.length === 1 ? (questions[0].options ?? []).filter((/** @type {any} */ one) => typeof one?.label === "string") : [];
 }
 
+/** A label that is longer may not fit on the screen as a button: it is among what is to be read. */
+const LABEL_CHARS_MAX = 80;
+
 /** What is asked for, in blocks. @param {Session} session @param {any} ask @returns {HTMLElement[]} */
 function blocks(session, ask) {
   const { line, folder } = ask.wants?.command ?? {};
@@ -43,7 +46,7 @@ function blocks(session, ask) {
     ...edits.map((/** @type {any} */ edit) => h("div", { class: "file" },
       h("p", { class: "path" }, inSight(relative(session, edit.path))), h("div", { class: "diff" }, ...edit.lines.map(patchLine)))),
     ...paths.map((/** @type {string} */ path) => h("p", { class: "path" }, inSight(relative(session, path)))),
-    ...listed.filter((one) => one.description).map((one) => field(one.label, one.description)),
+    ...listed.filter((one) => one.description || one.label.length > LABEL_CHARS_MAX).map((one) => field(one.label, one.description ?? "")),
     ...rest.map(([name, value]) => field(name, value)),
   ];
 }
@@ -56,7 +59,8 @@ function lead(ask) {
 }
 
 /** What was on the screen of each question, by the id of its box: ranges of its height, for as long as its lines are
- * broken like this, and whether that was all of it. @type {Map<string, {lines: string, ranges: [number, number][], whole: boolean}>} */
+ * broken like this, whether that was all of it, and whose screen was part of it.
+ * @type {Map<string, {lines: string, ranges: [number, number][], whole: boolean, screen?: string}>} */
 const looks = new Map();
 /** Who is told when all of one was seen. */
 let told = () => {};
@@ -87,7 +91,8 @@ const unseenFrom = ([first]) => (first && first[0] <= NEAR ? first[1] : 0);
 function note(box) {
   const lines = `${box.clientWidth} ${box.scrollHeight}`;
   const former = looks.get(box.id);
-  if (former?.whole) return false;
+  const screen = /** @type {HTMLElement | null} */ (box.querySelector("[data-screen]"));
+  if (former?.whole || screen?.ariaBusy) return false;
   const range = inView(box);
   const ranges = [...(former?.lines === lines ? former.ranges : []), ...(range[1] > range[0] ? [range] : [])];
   /** @type {[number, number][]} */
@@ -98,7 +103,7 @@ function note(box) {
     else joined.push([from, to]);
   }
   const whole = box.clientHeight > 0 && unseenFrom(joined) >= box.scrollHeight - NEAR;
-  looks.set(box.id, { lines, ranges: joined, whole });
+  looks.set(box.id, { lines, ranges: joined, whole, screen: screen?.dataset.screen });
   return whole;
 }
 
@@ -137,28 +142,46 @@ export function showUnseen(card) {
 export function wanted(session, ask, card) {
   const words = lead(ask);
   return h("div", { class: "wanted", id: `${card}-wanted`, tabindex: "0", role: "group", "aria-label": "What it asks" },
-    words ? h("p", { class: "pre words" }, inSight(words)) : null, ...blocks(session, ask));
+    words ? h("p", { class: "pre words" }, inSight(words)) : null, ...blocks(session, ask), isFromScreen(ask) ? lastLines(session) : null);
 }
 
-/** Lines from the end of a screen: a message and what became of it are there. */
+/** Whether a question is a line on the screen of a program that says nothing about itself: what it is about stands above it.
+ * @param {any} ask */
+export const isFromScreen = (ask) => ask.request.startsWith("screen-");
+
+/** Lines from the end of a screen: a message and what became of it are there, and what a program asks about. */
 const LINES = 8;
-/** The last lines of each session's terminal, as of the time when it last did something. @type {Map<string, {at: string, text: string}>} */
+/** The last lines of each session's terminal, as of the time when it last did something, and whether they were read.
+ * @type {Map<string, {at: string, text: string, read: boolean}>} */
 const screens = new Map();
 
-/** What a session shows beside the question whether its agent got a message. @param {Session} session */
+/** Whether all that is to be read of a question is drawn. @param {Session} session @param {any} ask */
+export function isWhole(session, ask) {
+  const known = screens.get(session.id);
+  return !isFromScreen(ask) || (known?.at === session.last_active_at && known?.read);
+}
+
+/** What a session shows beside a question that does not say by itself what it is about. @param {Session} session */
 export function lastLines(session) {
   // Without a terminal there is only what it did last.
   if (session.mode === "headless") return session.last_action ? h("p", { class: "faint pre" }, `It did last: ${session.last_action}`) : null;
-  const known = screens.get(session.id);
-  if (known?.at !== session.last_active_at) {
-    const at = session.last_active_at;
-    screens.set(session.id, { at, text: known?.text ?? "" });
+  const { last_active_at: at } = session;
+  let known = screens.get(session.id) ?? { at: "", text: "", read: false };
+  if (known.at !== at) {
+    const former = known.text;
+    known = { at, text: former, read: false };
+    screens.set(session.id, known);
     get(pathOf`/sessions/${session.id}/screen`).then(({ runs }) => {
       const lines = runs.map((/** @type {any[]} */ row) => row.map(([text]) => text).join("").trimEnd());
       const end = lines.findLastIndex(Boolean) + 1;
-      screens.set(session.id, { at, text: lines.slice(Math.max(0, end - LINES), end).join("\n") });
+      const text = lines.slice(Math.max(0, end - LINES), end).join("\n");
+      if (screens.get(session.id)?.at !== at) return;
+      screens.set(session.id, { at, text, read: true });
+      // Other lines are to be read again.
+      if (text !== former) for (const [box, { screen }] of looks) if (screen === session.id) looks.delete(box);
       told();
-    }, () => {});
+    }, () => screens.delete(session.id));
   }
-  return known?.text ? h("div", { class: "said" }, h("span", { class: "faint" }, "Its terminal shows"), h("pre", null, known.text)) : null;
+  return h("div", { class: "said", "data-screen": session.id, "aria-busy": known.read ? null : "true" },
+    h("span", { class: "faint" }, "Its terminal shows"), h("pre", null, inSight(known.text)));
 }

@@ -149,6 +149,11 @@ fn only_what_was_on_the_screen_can_be_allowed() -> Outcome {
 }
 
 #[test]
+fn an_answer_is_of_who_has_read_the_question_and_is_told_as_it_is() -> Outcome {
+    play("answers")
+}
+
+#[test]
 fn a_message_that_may_not_have_arrived_is_asked_about_as_that() -> Outcome {
     play("doubt")
 }
