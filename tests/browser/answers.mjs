@@ -1,6 +1,6 @@
 /** An answer is given by who has read what it is about, is sent as it was chosen, and what came of it is told as it is. */
 
-import { check, same, shows, story } from "./driver.mjs";
+import { check, gone, same, shows, story } from "./driver.mjs";
 
 const END = "yes drops the tables";
 /** Names that every object has, and the words of another kind of question. */
@@ -46,6 +46,11 @@ await story(async ({ house, desk }) => {
   await shows(page, ".card.gone", "both denied elsewhere");
   await shows(page, ".toast", "Answered elsewhere");
   same((await page.locator(".toasts").innerText()).includes("--"), false, "options of the command line on the page");
+  const over = await page.evaluate(() => {
+    const { x, y } = /** @type {Element} */ (document.querySelector(".toast")).getBoundingClientRect();
+    return document.elementFromPoint(x + 5, y + 5)?.closest(".toast") !== null;
+  });
+  check(over, "a press on a toast is not for what lies below it");
   await page.click(".toast button");
 
   // An answer of which nothing came back may have arrived.
@@ -93,4 +98,23 @@ await story(async ({ house, desk }) => {
   for (const text of [...LABELS, "Answer"]) await button("asks", text).click();
   while (sent.length <= LABELS.length) await frames();
   same(sent.map(({ answer, for_session }) => [answer, for_session ?? null]), [...LABELS, "yes"].map((text) => [text, null]), "what is sent");
+
+  // What lies below words about a press was not seen.
+  const covered = await desk.paired("covered", { scope: "answer" });
+  await covered.evaluate(async () => {
+    const { toast } = await import(/** @type {any} */ ("/dom.js"));
+    toast("word ".repeat(2000), { action: { label: "Go", run: () => {} } });
+    location.hash = "#/asks";
+  });
+  await shows(covered, ".card.asks", "touch asks");
+  await covered.waitForFunction((since) => performance.now() - since > 1000, await covered.evaluate(() => performance.now()));
+  await shows(covered, ".card.asks", "Read all of it first.");
+  await covered.click(".toast button[aria-label='Dismiss']");
+  await gone(covered, ".card.asks p", "Read all of it first.");
+
+  // Who may send may not type, and is told so where the message would be written.
+  const phone = await desk.paired("phone", { scope: "send" });
+  await phone.click("#list .row:has-text('plain')");
+  await phone.waitForFunction(() => /** @type {HTMLTextAreaElement | null} */ (document.querySelector("#message"))?.placeholder.includes("is typing"));
+  check(await phone.locator("#message").isDisabled(), "a device that may not type cannot write there");
 });

@@ -105,6 +105,7 @@ export class SessionView {
     redraw(this.cards, ...cards);
     look(this.cards, drawn);
     this.drawLetters();
+    this.drawComposer();
     redraw(this.tabs, ...tabsOf(session).map((tab) => h("button", {
       type: "button", role: "tab", id: `tab-${tab}`, "aria-selected": String(tab === this.tab), "aria-controls": "pane",
       tabindex: tab === this.tab ? "0" : "-1",
@@ -239,7 +240,7 @@ export class SessionView {
 
   makeComposer() {
     const field = /** @type {HTMLTextAreaElement} */ (h("textarea", {
-      id: "message", rows: "2", placeholder: "Write a message", "aria-label": "Message",
+      id: "message", rows: "2", "aria-label": "Message",
       value: this.outbox.drafted(this.id),
       oninput: () => this.outbox.draft(this.id, field.value),
       onkeydown: (/** @type {KeyboardEvent} */ event) => {
@@ -252,12 +253,17 @@ export class SessionView {
       field.value = "";
       field.focus();
     };
-    const may = this.store.may("send");
-    field.disabled = !may;
-    if (!may) field.placeholder = `This device may only ${this.store.device.scope}`;
+    const button = /** @type {HTMLButtonElement} */ (h("button", { type: "submit", class: "filled" }, "Send"));
     this.drawDraft = () => { field.value = this.outbox.drafted(this.id); };
-    return h("form", { class: "composer", onsubmit: (/** @type {Event} */ event) => { event.preventDefault(); send(); } },
-      field, h("button", { type: "submit", class: "filled", disabled: !may }, "Send"));
+    this.drawComposer = () => {
+      // A message to a plain program is typing.
+      const types = this.session?.agent === "command";
+      const may = this.store.may(types ? "manage" : "send");
+      field.disabled = button.disabled = !may;
+      const why = `This device may only ${this.store.device.scope}${types ? ": a message to a plain program is typing, and needs manage" : ""}`;
+      field.placeholder = may ? "Write a message" : why;
+    };
+    return h("form", { class: "composer", onsubmit: (/** @type {Event} */ event) => { event.preventDefault(); send(); } }, field, button);
   }
 
   drawLetters() {

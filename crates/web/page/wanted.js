@@ -65,6 +65,9 @@ const looks = new Map();
 /** Who is told when all of one was seen. */
 let told = () => {};
 
+/** Words about the last press, which lie over everything. */
+const toasts = /** @type {Element} */ (document.getElementById("toasts"));
+
 /** As high is the field for a message at the foot of a session, which lies over what scrolls below it. */
 const FOOT = 88;
 /** The height of a line, about. */
@@ -75,7 +78,8 @@ const NEAR = 1;
 /** The part of a box's height that is on the screen, as it scrolls. @param {Element} box @returns {[number, number]} */
 function inView(box) {
   const start = box.getBoundingClientRect().top + box.clientTop;
-  let [from, to] = [Math.max(start, 0), Math.min(start + box.clientHeight, innerHeight - FOOT)];
+  const words = toasts.childElementCount ? toasts.getBoundingClientRect().top : innerHeight;
+  let [from, to] = [Math.max(start, 0), Math.min(start + box.clientHeight, innerHeight - FOOT, words)];
   for (let around = box.parentElement; around; around = around.parentElement) {
     if (getComputedStyle(around).overflowY === "visible") continue;
     const edge = around.getBoundingClientRect();
@@ -118,6 +122,7 @@ function noteAll() {
 // What scrolls does not say so to what it is in.
 document.addEventListener("scroll", noteAll, { capture: true, passive: true });
 addEventListener("resize", noteAll);
+new MutationObserver(noteAll).observe(toasts, { childList: true });
 const eyes = new IntersectionObserver(noteAll, { threshold: [0, 0.5, 1] });
 
 /** Notes what comes into sight of the questions that are drawn here. @param {Element} place @param {() => void} drawn */
