@@ -3,7 +3,7 @@
 use crate::outbox::POST_UNITS_MAX;
 use crate::text::{Text, units};
 use glis_client::labels::doubt;
-use glis_client::{behind_tool, edits, said_beside};
+use glis_client::{Listed, Offered, behind_tool, edits, questions, said_beside};
 use glis_core::redact::redact;
 use glis_core::talk::{ALLOW, ALLOW_FOR_SESSION, AskKind, DENY};
 use glis_core::verdict::Want;
@@ -91,6 +91,9 @@ pub fn no_answer(ask: &WaitingFor) -> &'static str {
 pub fn how_to_answer(ask: &WaitingFor) -> &'static str {
     match (ask.kind, ask.choices.as_deref()) {
         (_, Some([])) => AT_TERMINAL,
+        (AskKind::Question, None) if questions(ask).len() > 1 => {
+            "\nReply to this message to answer all of it, as {\"question\": \"answer\"}."
+        }
         (AskKind::Question, None) => "\nReply to this message to answer.",
         (AskKind::Approval, _) if takes(ask, DENY) => {
             "\nReply to this message to deny it and say why."
@@ -127,7 +130,7 @@ fn hides(asked: &str, shown: &str) -> bool {
 }
 
 /// The tool and the whole command, or the files with what is to be changed in them, and what else an agent says with
-/// something that it wants to be allowed.
+/// it: what it wants to be allowed, or what may be answered.
 fn asked(ask: &WaitingFor) -> String {
     let mut asked = subject(ask);
     for edit in ask.input.as_ref().map(edits).unwrap_or_default() {
@@ -136,16 +139,37 @@ fn asked(ask: &WaitingFor) -> String {
     for (name, value) in said_beside(ask) {
         asked.extend(["\n\n", &name, ": ", &value]);
     }
+    let all = questions(ask);
+    for question in &all {
+        let words = Some(question.question).filter(|_| all.len() > 1);
+        let title: Vec<&str> = question.header.into_iter().chain(words).collect();
+        let options = question.options.iter().filter(|_| numbered(ask).is_empty());
+        let lines: String = options.map(|it| line_of("\u{b7}", it.label, it.about)).collect();
+        let several = if question.takes_several { "\nSeveral may be chosen." } else { "" };
+        if !(title.is_empty() && lines.is_empty() && several.is_empty()) {
+            asked.extend(["\n\n", &title.join(": "), &lines, several]);
+        }
+    }
     asked
 }
 
-/// What can be chosen by a number, a line for each.
+/// What can be chosen by a number, with what the agent says of it.
 fn listed(ask: &WaitingFor) -> String {
-    let all = numbered(ask).into_iter().enumerate();
+    let all = questions(ask);
+    let options: Vec<&Offered<'_>> =
+        all.iter().flat_map(|Listed { options, .. }| options).collect();
     let line = |(at, choice): (usize, String)| {
-        format!("\n{}. {}", at + 1, in_one_line(&in_sight(&choice)))
+        let option = options.iter().find(|option| option.label == choice);
+        line_of(&format!("{}.", at + 1), &choice, option.and_then(|option| option.about))
     };
-    all.map(line).collect()
+    numbered(ask).into_iter().enumerate().map(line).collect()
+}
+
+/// A line for what may be answered, and one for what it means.
+fn line_of(mark: &str, label: &str, about: Option<&str>) -> String {
+    let whole = |text: &str| in_one_line(&in_sight(text));
+    let about = about.map_or_else(String::new, |about| format!("\n   {}", whole(about)));
+    format!("\n{mark} {}{about}", whole(label))
 }
 
 fn subject(ask: &WaitingFor) -> String {

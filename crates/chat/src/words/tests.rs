@@ -171,6 +171,42 @@ fn a_choice_is_shown_whole() {
     assert!(shown.whole.unwrap().0.ends_with(&format!("\n99. 98 {long}")));
 }
 
+/// A choice is made by what it means.
+#[test]
+fn a_question_shows_what_each_answer_means() {
+    let storage = json!({"question": "Which storage?", "header": "Storage", "options": [
+        {"label": "SQLite", "description": "one file"},
+        {"label": "Redis", "description": "drops \u{202e}all\nrows"}]});
+    let tests = json!({"question": "Which tests?", "multiSelect": true, "options": [
+        {"label": "Unit", "description": "quick"}, {"label": "None"}]});
+    let mut asked = ask(AskKind::Question, "Which storage? [SQLite | Redis]", None);
+    asked.input = Some(json!({"questions": [storage]}));
+    let (head, of_redis) =
+        ("blue asks\nWhich storage? [SQLite | Redis]", "drops \\u{202e}all rows");
+    let listed = format!("\u{b7} SQLite\n   one file\n\u{b7} Redis\n   {of_redis}");
+    assert_eq!(card("blue", &asked).text.text, format!("{head}\n\nStorage\n{listed}"));
+    asked.choices = Some(vec!["SQLite".to_owned(), "Redis".to_owned()]);
+    let numbered = format!("1. SQLite\n   one file\n2. Redis\n   {of_redis}");
+    assert_eq!(card("blue", &asked).text.text, format!("{head}\n\nStorage\n{numbered}"));
+    // Of a form each question has its own, also where only the terminal takes the answer.
+    let mut form = ask(AskKind::Question, "Both?", None);
+    form.input = Some(json!({"questions": [storage, tests]}));
+    let expected = format!(
+        "blue asks\nBoth?\n\nStorage: Which storage?\n{listed}\n\nWhich tests?\n\u{b7} Unit\n   quick\n\
+         \u{b7} None\nSeveral may be chosen."
+    );
+    let shown = card("blue", &form);
+    assert_eq!(shown.text.text, expected);
+    assert!(shown.how.contains(r#"as {"question": "answer"}"#), "{}", shown.how);
+    form.choices = Some(Vec::new());
+    assert_eq!(card("blue", &form).text.text, expected);
+    // What is too long for a card is in its file.
+    let long = json!({"label": "Long", "description": "x".repeat(5000)});
+    form.input = Some(json!({"questions": [{"question": "Which?", "options": [long]}]}));
+    let whole = card("blue", &form).whole.unwrap().0;
+    assert!(whole.ends_with(&"x".repeat(5000)), "{whole}");
+}
+
 /// What hides in the shape of a secret cannot be allowed.
 #[test]
 fn what_is_not_shown_cannot_be_allowed() {

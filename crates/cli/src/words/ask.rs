@@ -1,6 +1,7 @@
 //! How what an agent asks reads to a person, and how an answer does.
 
 use glis_client::labels::doubt;
+use glis_client::questions;
 use glis_core::plain::{in_sight, shell_word};
 use glis_core::talk::{ALLOW_FOR_SESSION, AskKind};
 use glis_wire::view::{SessionView, WaitingFor};
@@ -30,7 +31,7 @@ pub(super) fn gone(s: &SessionView) -> Option<String> {
 
 /// What is asked, and what to do about it.
 pub(crate) fn asks(name: &str, ask: &WaitingFor) -> String {
-    let text = &in_sight(&ask.text);
+    let text = &format!("{}{}", in_sight(&ask.text), meanings(ask));
     match (ask.kind, ask.choices.as_deref()) {
         (AskKind::Doubt, _) => format!(
             "{} {text:?}  (glis answer {name} allow sends it again, deny drops it)",
@@ -46,6 +47,19 @@ pub(crate) fn asks(name: &str, ask: &WaitingFor) -> String {
         (AskKind::Approval, _) => format!("{text}  (glis answer {name} allow|deny)"),
         (AskKind::Question, None) => format!("{text}  (glis answer {name} TEXT)"),
     }
+}
+
+/// What the agent says of each answer that it offers.
+fn meanings(ask: &WaitingFor) -> String {
+    let all = questions(ask);
+    let each = all.iter().flat_map(|question| {
+        let several = question.takes_several.then(|| "; several may be chosen".to_owned());
+        let about = question.options.iter().filter_map(|option| {
+            Some(format!("; {}: {}", in_sight(option.label), in_sight(option.about?)))
+        });
+        about.chain(several)
+    });
+    each.collect()
 }
 
 /// Answers as they are given to a shell.

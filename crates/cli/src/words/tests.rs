@@ -54,6 +54,21 @@ fn a_pause_tells_what_it_ended_and_whether_it_was_safe() {
     assert!(shown.contains("safe because  no process runs"), "{shown}");
 }
 
+/// A choice is made by what it means.
+#[test]
+fn a_question_is_told_with_what_each_answer_means() {
+    let ask = serde_json::json!({
+        "request": "r1", "kind": "question", "text": "Which storage? [SQLite | Redis]",
+        "input": {"questions": [{"question": "Which storage?", "multiSelect": true, "options": [
+            {"label": "SQLite", "description": "one file"}, {"label": "Redis"}]}]},
+    });
+    let s = session(&serde_json::json!({"status": "waiting", "waiting_for": ask}));
+    let told = ask::all(&s.expect("a session as the daemon tells it"));
+    let expected = "Which storage? [SQLite | Redis]; SQLite: one file; several may be chosen  \
+                    (glis answer x TEXT)";
+    assert_eq!(told.as_deref(), Some(expected));
+}
+
 #[test]
 fn what_is_asked_to_be_allowed_is_told_with_what_hides_in_it() {
     let ask = serde_json::json!({

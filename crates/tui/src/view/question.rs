@@ -6,12 +6,11 @@ use crate::keymap::Place;
 use crate::model::Model;
 use crate::theme::Theme;
 use glis_client::labels::{Tone, doubt};
-use glis_client::{edits, said_beside};
+use glis_client::{edits, questions, said_beside};
 use glis_core::talk::{ALLOW, ALLOW_FOR_SESSION, AskKind};
 use glis_core::verdict::Want;
 use glis_wire::view::{SessionView, WaitingFor};
 use ratatui_core::style::Style;
-use serde_json::Value;
 
 /// As many choices have a digit.
 const DIGITS: usize = 9;
@@ -114,21 +113,21 @@ fn chosen_from(ask: &WaitingFor, columns: u16, theme: Theme) -> Lines {
     let (all, choices) = (questions(ask), choices(ask));
     let mut lines: Lines = if choices.is_empty() { Vec::new() } else { vec![air()] };
     for (at, choice) in choices.iter().enumerate().take(DIGITS) {
-        let about = all.iter().flat_map(options).find(|option| label(option) == Some(choice));
+        let option = all.iter().flat_map(|it| &it.options).find(|option| option.label == choice);
+        let about = option.and_then(|option| option.about);
         lines.extend(offered((&(at + 1).to_string(), choice), about, columns, theme));
     }
-    for question in all {
+    for question in &all {
         if choices.is_empty() {
             lines.push(air());
-            let text = question.get("question").and_then(Value::as_str).filter(|_| all.len() > 1);
+            let text = Some(question.question).filter(|_| all.len() > 1);
             let text = wrapped(text.unwrap_or_default(), columns).into_iter();
             lines.extend(text.map(|line| (line, theme.text())));
-            for option in options(question) {
-                let label = label(option).unwrap_or_default();
-                lines.extend(offered(("·", label), Some(option), columns, theme));
+            for option in &question.options {
+                lines.extend(offered(("·", option.label), option.about, columns, theme));
             }
         }
-        if question.get("multiSelect") == Some(&Value::Bool(true)) {
+        if question.takes_several {
             lines.push(("several may be chosen".to_owned(), theme.faint()));
         }
     }
@@ -136,32 +135,12 @@ fn chosen_from(ask: &WaitingFor, columns: u16, theme: Theme) -> Lines {
 }
 
 /// One thing that may be answered, behind its mark.
-fn offered(
-    (mark, label): (&str, &str),
-    option: Option<&Value>,
-    columns: u16,
-    theme: Theme,
-) -> Lines {
-    let about = option.and_then(|option| option.get("description")?.as_str());
+fn offered((mark, label): (&str, &str), about: Option<&str>, columns: u16, theme: Theme) -> Lines {
     let shown = wrapped(label, columns.saturating_sub(3)).into_iter().enumerate();
     let shown = shown.map(|(row, text)| format!("{}  {text}", if row == 0 { mark } else { " " }));
     let about = wrapped(about.unwrap_or_default(), columns.saturating_sub(3)).into_iter();
     let about = about.map(|line| (format!("   {line}"), theme.faint()));
     shown.map(|line| (line, theme.accent())).chain(about).collect()
-}
-
-/// What it asks, as the agent lists it: one question, or a form of several.
-fn questions(ask: &WaitingFor) -> &[Value] {
-    let all = ask.input.as_ref().and_then(|input| input.get("questions")?.as_array());
-    all.map(Vec::as_slice).filter(|_| ask.kind == AskKind::Question).unwrap_or_default()
-}
-
-fn options(question: &Value) -> impl Iterator<Item = &Value> {
-    question.get("options").and_then(Value::as_array).into_iter().flatten()
-}
-
-fn label(option: &Value) -> Option<&str> {
-    option.get("label")?.as_str()
 }
 
 /// What a question may be answered with, where it is one question: as it can be told, else as the agent
@@ -170,9 +149,9 @@ pub(crate) fn choices(ask: &WaitingFor) -> Vec<String> {
     if ask.kind != AskKind::Question {
         return Vec::new();
     }
-    match (&ask.choices, questions(ask)) {
+    match (&ask.choices, questions(ask).as_slice()) {
         (Some(choices), _) => choices.clone(),
-        (None, [only]) => options(only).filter_map(label).map(ToOwned::to_owned).collect(),
+        (None, [only]) => only.options.iter().map(|option| option.label.to_owned()).collect(),
         (None, _) => Vec::new(),
     }
 }
