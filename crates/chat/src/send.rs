@@ -4,9 +4,9 @@ mod pictures;
 
 use crate::bot::{Bot, settle};
 use crate::channel::{Channel, ChannelFault};
-use crate::outbox::{Item, Lane, Next, Outbox, Outcome, Settled, What, together};
+use crate::outbox::{Item, Lane, Next, Outbox, Outcome, Settled, What, Worn, together};
 use crate::policy::{Place, Policy};
-use crate::store::{CardState, Change, StoreFault};
+use crate::store::{CardState, Change, Seen, StoreFault};
 use crate::words;
 use pictures::Pictures;
 use std::collections::BTreeSet;
@@ -267,7 +267,10 @@ impl Sent {
                     pictures::forget(change, chat, session)?;
                 }
             }
-            Settled::Changed(item) => change.reshape(item)?,
+            Settled::Changed(item) => {
+                change.reshape(item)?;
+                self.note_unseen(change, item)?;
+            }
             Settled::OutOfTopic(thread) => leave_topic(change, chat, *thread)?,
             Settled::Waiting => {}
         }
@@ -287,6 +290,19 @@ impl Sent {
             settle(change, &card, (message, Lane::Reply))?;
         }
         Ok(())
+    }
+
+    /// What a card does not show any more in its plainer form: nobody can answer what they have not seen.
+    fn note_unseen(&self, change: &Change<'_>, item: &Item) -> Result<(), StoreFault> {
+        let What::Post { text, card: Some(card), whole, .. } = &item.what else { return Ok(()) };
+        let had_file = matches!(self.what, Some(What::File { .. }));
+        match item.worn {
+            Worn::Note => change.show_less(card, text, Seen::Nothing),
+            Worn::Not | Worn::Plain if had_file && whole.is_none() => {
+                change.show_less(card, text, Seen::Part)
+            }
+            Worn::Not | Worn::Plain => Ok(()),
+        }
     }
 }
 

@@ -9,7 +9,7 @@ mod follows;
 mod plans;
 mod updates;
 
-pub use cards::{Card, CardState};
+pub use cards::{Card, CardState, Seen};
 pub use follows::{Follow, Mark};
 pub use plans::PlanFollow;
 pub use updates::Update;
@@ -28,7 +28,7 @@ use std::time::Duration;
 /// Name of the file in the state folder.
 pub const FILE: &str = "chat.db";
 /// Another form of the tables is another number.
-const FORM: i64 = 2;
+const FORM: i64 = 3;
 /// All statements of this file and of those below it: none is made ready twice.
 const STATEMENTS: usize = 64;
 /// What was dealt with is known for so long; no network repeats an update after a day.
@@ -58,7 +58,8 @@ const TABLES: &str = "
     CREATE TABLE IF NOT EXISTS cards (
         card TEXT PRIMARY KEY, chat INTEGER NOT NULL, thread INTEGER, session TEXT NOT NULL,
         request TEXT NOT NULL, generation INTEGER NOT NULL, shown TEXT NOT NULL,
-        message INTEGER, state TEXT NOT NULL, fate TEXT, user INTEGER NOT NULL DEFAULT 0) STRICT;
+        message INTEGER, state TEXT NOT NULL, fate TEXT, user INTEGER NOT NULL DEFAULT 0,
+        seen TEXT NOT NULL DEFAULT 'all') STRICT;
     CREATE TABLE IF NOT EXISTS chats (
         chat INTEGER PRIMARY KEY, current TEXT, banned_until INTEGER) STRICT;
     CREATE TABLE IF NOT EXISTS follows (
@@ -212,6 +213,9 @@ impl Store {
                  UPDATE cards SET user = coalesce((SELECT json_extract(bound, '$.user')
                      FROM buttons WHERE buttons.card = cards.card), user);",
             )?;
+        }
+        if (1..3).contains(&form) {
+            db.execute_batch("ALTER TABLE cards ADD COLUMN seen TEXT NOT NULL DEFAULT 'all';")?;
         }
         db.pragma_update(None, "user_version", FORM)?;
         Ok(Self { db, file: None })

@@ -30,6 +30,7 @@ use glis_core::Status;
 use glis_core::session::Deferral;
 use glis_wire::plain::in_sight;
 use glis_wire::view::{Entry, FileDiffView, GateView, SessionView, Voice, WaitingFor};
+use serde_json::Value;
 
 /// There is no session to talk to.
 pub const NO_SESSION: &str = "No active session";
@@ -330,19 +331,40 @@ pub fn log(entries: &[Entry]) -> Text {
             Voice::Tool => "tool",
         };
         let gap = if text.text.is_empty() { "" } else { "\n\n" };
-        text = text.and(gap).bold(voice).and(&format!(": {}", short(&entry.content, LOG_CHARS)));
+        text = text.and(gap).bold(voice).and(&format!(": {}", told(entry, LOG_CHARS)));
     }
     text
 }
 
 /// Something that an agent does, in a line.
 pub fn tool(entry: &Entry) -> String {
-    format!("\u{2699} {}", short(&entry.content, 80))
+    format!("\u{2699} {}", told(entry, 80))
+}
+
+/// What an entry says; of a tool which one it is, and how it ended where that is known.
+fn told(entry: &Entry, most: usize) -> String {
+    let about = |key: &str| {
+        let word = entry.metadata.get(key).and_then(Value::as_str);
+        word.filter(|_| entry.voice == Voice::Tool).map(|word| short(word, 40))
+    };
+    let name = about("tool").map_or_else(String::new, |name| format!("{name} "));
+    let outcome = about("outcome").map_or_else(String::new, |word| format!(" ({word})"));
+    format!("{name}{}{outcome}", short(&entry.content, most))
+}
+
+/// Whether a tool was not allowed: it did nothing. An agent may tell of it before, in the same words.
+fn is_denied(entries: &[Entry], entry: &Entry) -> bool {
+    let of = |entry: &Entry, key: &str| entry.metadata.get(key).cloned();
+    entries.iter().any(|later| {
+        of(later, "outcome").as_ref().and_then(Value::as_str) == Some("denied")
+            && (of(later, "tool"), &later.content) == (of(entry, "tool"), &entry.content)
+    })
 }
 
 /// A turn is over, and nothing was said in it: what was done.
 pub fn done(entries: &[Entry]) -> Text {
-    let tools: Vec<&Entry> = entries.iter().filter(|entry| entry.voice == Voice::Tool).collect();
+    let did = |entry: &&Entry| entry.voice == Voice::Tool && !is_denied(entries, entry);
+    let tools: Vec<&Entry> = entries.iter().filter(did).collect();
     let before = tools.len().saturating_sub(TOOLS_SHOWN);
     let mut lines = vec!["Done, without a word.".to_owned()];
     if before > 0 {

@@ -6,10 +6,11 @@ use crate::button::Act;
 use crate::desk::{Caller, user_of};
 use crate::outbox::{Lane, What as Sent};
 use crate::policy::{Place, Pressed};
-use crate::store::{Card, CardState, Change, Follow, StoreFault, answered_by};
+use crate::store::{Card, CardState, Change, Follow, Seen, StoreFault, answered_by};
 use crate::text::Text;
 use crate::words::{self, Answer};
 use glis_client::Fault;
+use glis_core::talk::DENY;
 use glis_core::{Face, Origin, Refusal};
 use glis_wire::client::{Action, Request};
 use glis_wire::view::{SessionView, WaitingFor};
@@ -83,10 +84,19 @@ impl Bot {
         };
         let question =
             (card.session.clone(), card.request.clone(), card.generation, ask.text.clone());
-        match words::answer_in_words(ask, text) {
+        match words::answer_in_words(ask, text).filter(|(answer, _)| can_give(card.seen, answer)) {
             Some(answer) => self.answer_question(asked, &question, answer),
-            None => self.reply(asked, words::no_answer(ask)),
+            None => self.reply(asked, words::no_answer(ask, card.seen)),
         }
+    }
+}
+
+/// Whether who has seen so much can give this answer: a part is enough for a no.
+fn can_give(seen: Seen, answer: &str) -> bool {
+    match seen {
+        Seen::All => true,
+        Seen::Part => answer == DENY,
+        Seen::Nothing => false,
     }
 }
 
@@ -206,6 +216,7 @@ fn card_of(
         message: None,
         state: CardState::Open,
         fate: None,
+        seen: Seen::All,
     }
 }
 

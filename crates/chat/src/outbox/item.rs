@@ -146,6 +146,15 @@ pub enum Worn {
 const NOT_SHOWN: &str =
     "A message could not be shown here: the network refuses it. It can be seen on the machine.";
 
+/// The same for what an agent asks. The first line of a card names the session, and has no word of the agent's.
+fn ask_not_shown(card: &str) -> String {
+    let first = card.lines().next().unwrap_or_default();
+    format!(
+        "{first}\nThis could not be shown here: the network refuses it. Its agent waits for an answer, which can be \
+         given on the machine."
+    )
+}
+
 impl What {
     /// A message that is nothing but words.
     pub fn words(text: impl Into<Text>) -> Self {
@@ -241,7 +250,11 @@ impl Item {
             (Worn::Plain, What::Post { text, keys, card, whole }) => {
                 What::Post { text: Text::plain(text.text), keys, card, whole }
             }
-            // What is not shown cannot be answered, neither by a button nor by a reply.
+            // What is not shown cannot be answered: the note has no button, and its card takes no reply.
+            (Worn::Note, What::Post { text, card: Some(card), .. }) => {
+                let text = Text::plain(ask_not_shown(&text.text));
+                What::Post { text, keys: Vec::new(), card: Some(card), whole: None }
+            }
             (Worn::Note, What::Post { .. } | What::File { .. }) => What::words(NOT_SHOWN),
             (_, same) => same,
         };

@@ -44,3 +44,59 @@ fn a_press_that_a_kill_cut_short_answers_no_later_question_of_the_same_name() {
     });
     assert_eq!(world.house.answered(), 0);
 }
+
+/// The end of a long question may be all that matters.
+#[test]
+fn a_question_whose_end_nobody_got_takes_no_reply() {
+    let mut world = calm();
+    world.network.refuse("asks.txt");
+    world.house.wonder(0, &"x".repeat(5000));
+    shown(&mut world, 100);
+    let card = world.network.message(ME, "Not all of it is shown");
+    world.reply((ME, ME), card, "yes");
+    world.deliver();
+    world.send(100);
+    assert_eq!((world.house.answered(), world.house.sent().len()), (0, 0));
+    let said = world.network.words_of(ME).join("\n");
+    assert!(said.contains("This cannot be answered here"), "{said}");
+    world.house.answer_elsewhere(0);
+    shown(&mut world, 100);
+    let settled = world.network.card_text(ME, card);
+    assert!(settled.contains("Not all of it is shown"), "{settled}");
+    assert!(settled.ends_with("No longer asked"), "{settled}");
+}
+
+/// A no needs no more than a part.
+#[test]
+fn an_approval_whose_end_nobody_got_is_denied_by_a_reply() {
+    let mut world = calm();
+    world.network.refuse("asks.txt");
+    world.house.ask_with(0, &"x".repeat(5000));
+    shown(&mut world, 100);
+    let card = world.network.message(ME, "Not all of it is shown");
+    world.reply((ME, ME), card, "rather not");
+    world.deliver();
+    assert_eq!((world.house.answered(), world.house.sent().len()), (1, 0));
+}
+
+/// A note in place of a card says who waits, and takes no answer: nobody has seen what is asked.
+#[test]
+fn a_note_of_a_question_names_who_waits_and_takes_no_answer() {
+    let mut world = calm();
+    world.network.refuse("secret words");
+    world.house.wonder(0, " secret words");
+    shown(&mut world, 100);
+    let note = world.network.message(ME, "could not be shown here");
+    let told = world.network.card_text(ME, note);
+    assert!(told.starts_with("s0 asks\n") && told.contains("waits for an answer"), "{told}");
+    world.reply((ME, ME), note, "yes");
+    world.deliver();
+    world.send(100);
+    assert_eq!((world.house.answered(), world.house.sent().len()), (0, 0));
+    let said = world.network.words_of(ME).join("\n");
+    assert!(said.contains("This cannot be answered here"), "{said}");
+    world.house.answer_elsewhere(0);
+    shown(&mut world, 100);
+    let settled = world.network.card_text(ME, note);
+    assert!(settled.ends_with("No longer asked"), "{settled}");
+}

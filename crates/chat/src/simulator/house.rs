@@ -22,6 +22,8 @@ struct Session {
     /// What is open: the request's name, and its words, which are never the same again.
     asks: Vec<(String, String)>,
     asked: u32,
+    /// It asks questions, and not for approval.
+    is_curious: bool,
     actions: u32,
     entries: Vec<Entry>,
     /// What the agent has said, with the time.
@@ -97,7 +99,8 @@ impl State {
         if !session.asks.is_empty() {
             view.status = glis_core::Status::Waiting;
             let asks = session.asks.iter().map(|(request, text)| {
-                json!({"request": request, "kind": "approval", "text": text, "choices": null})
+                let kind = if session.is_curious { "question" } else { "approval" };
+                json!({"request": request, "kind": kind, "text": text, "choices": null})
             });
             view.asks = serde_json::from_value(asks.collect()).unwrap();
         }
@@ -154,7 +157,9 @@ impl State {
         };
         let (request, text) = self.sessions[at].asks.remove(open);
         let shown = &self.pressed[&id];
-        assert!(shown.contains(&text), "answered {text:?}, and the card said {shown:?}");
+        // A part is enough for a no.
+        let is_no = answer == "deny" && shown.contains("Not all of it is shown");
+        assert!(is_no || shown.contains(&text), "answered {text:?}, and the card said {shown:?}");
         assert!(!self.answered.contains(&text), "answered twice: {text}");
         self.answered.push(text);
         let from = json!({"face": "chat", "who": who(caller.user)});
@@ -244,6 +249,12 @@ impl House {
 
     pub(super) fn ask(&self, at: usize) {
         self.ask_with(at, "");
+    }
+
+    /// Asks a question with these words behind it.
+    pub(super) fn wonder(&self, at: usize, more: &str) {
+        self.state.lock().unwrap().sessions[at].is_curious = true;
+        self.ask_with(at, more);
     }
 
     /// Asks something with these words behind it.

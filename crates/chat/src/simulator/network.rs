@@ -33,6 +33,8 @@ struct State {
     unfetched: u32,
     /// How many files it has taken.
     files: usize,
+    /// What it does not take: messages with these words, and files of such a name.
+    refused: Option<&'static str>,
     /// Every draft that was shown: chat and words.
     drafts: Vec<(i64, String)>,
 }
@@ -112,6 +114,19 @@ impl Network {
     /// So many requests for a file come to nothing.
     pub(super) fn lose_files(&self, times: u32) {
         self.state.lock().unwrap().unfetched = times;
+    }
+
+    /// Takes no message with these words from now on, and no file of such a name.
+    pub(super) fn refuse(&self, what: &'static str) {
+        self.state.lock().unwrap().refused = Some(what);
+    }
+
+    fn takes(&self, what: &str) -> Result<(), ChannelFault> {
+        let refused = self.state.lock().unwrap().refused;
+        match refused.filter(|refused| what.contains(refused)) {
+            Some(refused) => Err(ChannelFault::Refused(refused.to_owned())),
+            None => Ok(()),
+        }
     }
 
     /// How many files it has taken.
@@ -264,6 +279,7 @@ impl Channel for Network {
     fn post(&self, to: Place, text: &Text, keys: &[Vec<Key>]) -> Result<i64, ChannelFault> {
         assert!((1..=4096).contains(&text.units()));
         assert!(keys.iter().flatten().all(|key| key.data.len() <= 64));
+        self.takes(&text.text)?;
         self.effect((to.chat, text.entities.is_empty()), |state| {
             let id = i64::try_from(state.messages.len()).unwrap() + 1000;
             for key in keys.iter().flatten() {
@@ -311,7 +327,8 @@ impl Channel for Network {
         self.effect((chat, false), |state| state.bare.push((chat, message)))
     }
 
-    fn file(&self, to: Place, _: &str, _: &str, _: &str) -> Result<i64, ChannelFault> {
+    fn file(&self, to: Place, name: &str, _: &str, _: &str) -> Result<i64, ChannelFault> {
+        self.takes(name)?;
         self.effect((to.chat, true), |state| {
             state.files += 1;
             1

@@ -33,6 +33,37 @@ pub struct Card {
     pub state: CardState,
     /// What is known of how it was answered.
     pub fate: Option<String>,
+    /// How much of what is asked is to be seen.
+    pub seen: Seen,
+}
+
+/// How much of what is asked a chat has got.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Seen {
+    /// All of it.
+    All,
+    /// A part: the network did not take the file with the whole.
+    Part,
+    /// A note that something is asked: the network did not take the card.
+    Nothing,
+}
+
+impl Seen {
+    fn word(self) -> &'static str {
+        match self {
+            Self::All => "all",
+            Self::Part => "part",
+            Self::Nothing => "nothing",
+        }
+    }
+
+    fn of(word: &str) -> Self {
+        match word {
+            "all" => Self::All,
+            "part" => Self::Part,
+            _ => Self::Nothing,
+        }
+    }
 }
 
 /// Whether a card is open.
@@ -84,13 +115,14 @@ impl Look<'_> {
     fn cards_where(&self, what: &str, value: &str) -> Result<Vec<Card>, StoreFault> {
         let sql = format!(
             "SELECT card, chat, thread, session, request, generation, shown, message, state, fate, \
-             user FROM cards WHERE {what} ORDER BY rowid"
+             user, seen FROM cards WHERE {what} ORDER BY rowid"
         );
         let mut rows = self.db.prepare_cached(&sql)?;
         let mut found = rows.query([value])?;
         let mut cards = Vec::new();
         while let Some(row) = found.next()? {
-            let (shown, state): (String, String) = (row.get(6)?, row.get(8)?);
+            let (shown, state, seen): (String, String, String) =
+                (row.get(6)?, row.get(8)?, row.get(11)?);
             cards.push(Card {
                 name: row.get(0)?,
                 chat: row.get(1)?,
@@ -103,6 +135,7 @@ impl Look<'_> {
                 state: if state == "open" { CardState::Open } else { CardState::Closed },
                 fate: row.get(9)?,
                 user: row.get(10)?,
+                seen: Seen::of(&seen),
             });
         }
         Ok(cards)
@@ -137,6 +170,14 @@ impl Change<'_> {
     pub fn set_message(&self, card: &str, message: i64) -> Result<(), StoreFault> {
         let sql = "UPDATE cards SET message = ?2 WHERE card = ?1";
         self.db.prepare_cached(sql)?.execute(params![card, message])?;
+        Ok(())
+    }
+
+    /// The network has not taken all of a card: this is what it shows.
+    pub fn show_less(&self, card: &str, shown: &Text, seen: Seen) -> Result<(), StoreFault> {
+        let sql = "UPDATE cards SET shown = ?2, seen = ?3 WHERE card = ?1";
+        let shown = serde_json::to_string(shown)?;
+        self.db.prepare_cached(sql)?.execute(params![card, shown, seen.word()])?;
         Ok(())
     }
 

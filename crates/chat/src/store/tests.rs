@@ -92,6 +92,7 @@ fn a_card_that_was_not_sent_can_be_taken_back() {
         message: None,
         state: CardState::Open,
         fate: None,
+        seen: Seen::All,
     };
     let what = What::Post {
         text: "may I?".into(),
@@ -162,7 +163,8 @@ fn a_file_of_the_first_form_is_taken_over() {
     drop(Store::open(dir.path()).unwrap());
     let db = Connection::open(dir.path().join(FILE)).unwrap();
     db.execute_batch(
-        "ALTER TABLE cards DROP COLUMN user; ALTER TABLE outbox DROP COLUMN speaker;
+        "ALTER TABLE cards DROP COLUMN user; ALTER TABLE cards DROP COLUMN seen;
+         ALTER TABLE outbox DROP COLUMN speaker;
          DROP TABLE said; PRAGMA user_version = 1;
          INSERT INTO cards VALUES ('c', 7, NULL, 's', 'r', 1, '{\"text\":\"?\"}', 5, 'open', NULL);
          INSERT INTO buttons VALUES ('n', 'c', '{\"chat\":7,\"user\":8}', 9, NULL);",
@@ -170,7 +172,8 @@ fn a_file_of_the_first_form_is_taken_over() {
     .unwrap();
     drop(db);
     let store = Store::open(dir.path()).unwrap();
-    assert_eq!(store.look().card("c").unwrap().map(|card| card.user), Some(8));
+    let card = store.look().card("c").unwrap();
+    assert_eq!(card.map(|card| (card.user, card.seen)), Some((8, Seen::All)));
     assert_eq!(store.look().waiting(0).unwrap(), []);
 }
 

@@ -1,6 +1,7 @@
 //! What an agent asks, as a card: its own words stand in a block, and never on a button.
 
 use crate::outbox::POST_UNITS_MAX;
+use crate::store::Seen;
 use crate::text::{Text, units};
 use glis_client::labels::doubt;
 use glis_client::{Listed, Offered, behind_tool, edits, questions, said_beside};
@@ -79,13 +80,19 @@ pub fn card(session: &str, ask: &WaitingFor) -> Shown {
 /// What no button and no reply answers.
 const AT_TERMINAL: &str = "\nThis can be answered at its terminal only.";
 
-/// What is said to words that answer nothing.
-pub fn no_answer(ask: &WaitingFor) -> &'static str {
-    match ask.choices.as_deref() {
-        Some([]) => AT_TERMINAL.trim_ascii_start(),
-        Some(_) | None => "Press one of the buttons to answer this.",
+/// What is said to words that answer nothing, below a card that shows so much.
+pub fn no_answer(ask: &WaitingFor, seen: Seen) -> &'static str {
+    match (seen, ask.choices.as_deref()) {
+        (_, Some([])) => AT_TERMINAL.trim_ascii_start(),
+        (Seen::Nothing, _) => NOT_HERE,
+        (Seen::Part, _) if ask.kind != AskKind::Approval => NOT_HERE,
+        (Seen::All | Seen::Part, _) => "Press one of the buttons to answer this.",
     }
 }
+
+/// What nobody has seen whole.
+const NOT_HERE: &str =
+    "This cannot be answered here: not all of it is shown. It can be answered on the machine.";
 
 /// How to answer other than by a button.
 pub fn how_to_answer(ask: &WaitingFor) -> &'static str {

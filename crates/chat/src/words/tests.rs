@@ -1,6 +1,7 @@
 //! The words that people and scripts know, letter by letter.
 
 use super::*;
+use crate::store::Seen;
 use crate::text::Style;
 use glis_core::talk::AskKind;
 use glis_core::verdict::Want;
@@ -151,7 +152,7 @@ fn what_is_not_kept_whole_is_not_said_to_be() {
     assert!(shown.text.text.ends_with(told) && shown.whole.is_some());
     assert!(shown.how.starts_with("\nMore of it is in the file above."), "{}", shown.how);
     let terminal = ask(AskKind::Question, "?", Some(&[]));
-    assert_eq!(no_answer(&terminal), "This can be answered at its terminal only.");
+    assert_eq!(no_answer(&terminal, Seen::All), "This can be answered at its terminal only.");
 }
 
 /// A choice is taken by its number: all of it is to be seen.
@@ -360,6 +361,28 @@ fn the_log_has_no_line_without_words() {
     let said = [entry(Voice::User, "go"), entry(Voice::Assistant, "gone"), ended.clone()];
     assert_eq!(log(&said).text, "you: go\n\nagent: gone");
     assert_eq!(log(&[ended]).text, "Nothing was said yet.");
+}
+
+/// What was not allowed did not happen.
+#[test]
+fn what_was_denied_is_not_told_as_done() {
+    let entry = |content: &str, outcome: Option<&str>| {
+        let mut metadata = serde_json::Map::new();
+        metadata.insert("tool".to_owned(), json!("Bash"));
+        metadata.extend(outcome.map(|word| ("outcome".to_owned(), json!(word))));
+        let (timestamp, content) = (String::new(), content.to_owned());
+        Entry { timestamp, voice: Voice::Tool, content, metadata }
+    };
+    let did = [
+        entry("ls", None),
+        entry("rm -rf precious", None),
+        entry("rm -rf precious", Some("denied")),
+        entry("make", Some("failed")),
+    ];
+    let told = "Done, without a word.\n\u{2699} Bash ls\n\u{2699} Bash make (failed)";
+    assert_eq!(done(&did).text, told);
+    assert!(log(&did).text.contains("tool: Bash rm -rf precious (denied)"), "{}", log(&did).text);
+    assert_eq!(done(&did[2..3]).text, "Done, without a word.");
 }
 
 #[test]
