@@ -438,7 +438,7 @@ impl Bot {
 
     /// The answer to an update that came to nothing.
     fn complain(&self, asked: &Asked, fault: Fault) -> Result<(), StoreFault> {
-        let session = self.meant(asked)?;
+        let session = self.here(asked)?;
         let current = self.name_in(asked.place.chat, session.as_deref())?;
         self.tell_fault(asked, &(self.explain)(fault), About::Session(current.as_deref()))
     }

@@ -125,6 +125,8 @@ pub enum Stale {
     Unknown,
     /// It was pressed before.
     Used,
+    /// What it answers is not asked any more, and nobody has answered it.
+    Gone,
     /// What it asks is shown once more, at another message.
     ShownAgain,
     /// Its time is over.

@@ -65,12 +65,26 @@ fn what_is_answered_elsewhere_is_taken_back() -> Outcome {
     Ok(())
 }
 
+/// A stop takes a question away as well, and is not called a pause.
+#[test]
+fn what_was_asked_at_a_stop_is_told() -> Outcome {
+    let bot = asking("approve push to main?")?;
+    let card = bot.hear("push to main?")?;
+    bot.ask(
+        "/stop",
+        "Session stopped. The next message resumes it.\nIt asked, and got no answer: push to main?",
+    )?;
+    let settled = bot.hear("Not answered: the session was stopped")?;
+    assert_eq!((settled.id, settled.buttons.len()), (card.id, 0));
+    Ok(())
+}
+
 /// A pause takes a question away, and nobody has answered it.
 #[test]
 fn what_was_asked_at_a_pause_is_told_while_it_lasts_and_behind_it() -> Outcome {
     let bot = asking("approve push to main?")?;
     let card = bot.hear("push to main?")?;
-    let told = "When it was paused it asked: push to main?";
+    let told = "It asked, and got no answer: push to main?";
     bot.ask("/pause", told)?;
     let settled = bot.hear("Not answered: the session was paused")?;
     assert_eq!((settled.id, settled.buttons.len()), (card.id, 0));

@@ -298,7 +298,7 @@ fn everything_is_paused_and_resumed() -> Outcome {
     bot.ask("say one", "one")?;
     bot.ask("/pauseall", "Everything is paused. /resumeall to continue.")?;
     assert_eq!(bot.house.json(&["daemon", "status"])?["gate"], "paused");
-    bot.ask("/resumeall", "Everything is resumed.")?;
+    bot.ask("/resumeall", "Everything is resumed: blue.")?;
     bot.ask("say two", "two")?;
     Ok(())
 }

@@ -10,7 +10,7 @@ use crate::outbox::{Lane, What as Sent};
 use crate::policy::{AttachedKind, Said};
 use crate::store::{Card, Change, Follow, Mark, StoreFault};
 use crate::text::{Text, clean};
-use crate::words::{self, Done, Gate};
+use crate::words::{self, About, Done, Gate};
 use glis_client::Fault;
 use glis_client::labels::unstarted;
 use glis_core::pause::{PauseMode, PauseReason};
@@ -75,7 +75,7 @@ impl Bot {
             Err(fault) => return self.complain(asked, fault),
         };
         self.change(|change| change.follow(&follow))?;
-        if session.status == Status::Suspended {
+        if session.status == Status::Suspended && self.gate_now() == Gate::Open {
             // It is told before the session wakes, which takes a moment; in the lane of what the agent
             // will say, so that this does not come before it.
             let line = words::resuming(session.seconds_since_activity);
@@ -129,8 +129,8 @@ impl Bot {
                 self.answer(asked, &[Say::card(asked.place, Lane::Reply, text, keys)], |_| Ok(()))
             }),
             Command::Stop => self.with_current(asked, |session| {
-                self.done(asked, &session.id, Action::Stop, |session, done| {
-                    words::stopped(session, done, self.gate_now())
+                self.done(asked, &session.id, Action::Stop, |session, (done, about)| {
+                    words::stopped(session, (done, self.gate_now(), about))
                 })
             }),
             Command::Status => {
@@ -323,7 +323,8 @@ impl Bot {
         match self.carry(asked, &request)? {
             Ok(Response::Done { session, already }) => {
                 let done = if already { Done::Before } else { Done::Now };
-                self.reply(asked, words::paused(&session, done, self.gate_now()))
+                let about = self.about(asked, &session)?;
+                self.reply(asked, words::paused(&session, (done, self.gate_now(), about)))
             }
             Ok(_) => self.complain(asked, Fault::unfit()),
             Err(fault @ Fault::Refused(Refusal::NotSafe { .. })) => {
@@ -412,10 +413,29 @@ impl Bot {
             Ok(Response::Gate { gate, already: true, .. }) if gate.state == "running" => {
                 self.reply(asked, words::NOT_ALL_PAUSED)
             }
+            Ok(Response::Gate { gate, each, .. }) if gate.state == "running" => {
+                self.tell_resumed(asked, &each)
+            }
             Ok(Response::Gate { gate, .. }) => self.reply(asked, words::gate(&gate)),
             Ok(_) => self.complain(asked, Fault::unfit()),
             Err(fault) => self.complain(asked, fault),
         }
+    }
+
+    /// Tells what goes on now that everything may, and what does not.
+    fn tell_resumed(&self, asked: &Asked, each: &[Response]) -> Result<(), StoreFault> {
+        let all = match self.desk.call(&bot_itself(), Request::List { all: false }) {
+            Ok(Response::Sessions(all)) => all,
+            Ok(_) => return self.complain(asked, Fault::unfit()),
+            Err(fault) => return self.complain(asked, fault),
+        };
+        let paused = all.iter().filter(|session| session.status == Status::Paused);
+        let paused: Vec<&str> = paused.map(|session| session.name.as_str()).collect();
+        let resumed = each.iter().filter_map(|response| {
+            let Response::Done { session, .. } = response else { return None };
+            Some(session.name.as_str())
+        });
+        self.reply(asked, words::all_resumed(&resumed.collect::<Vec<_>>(), &paused))
     }
 
     /// Does something with a session, and tells that it is done.
@@ -424,13 +444,14 @@ impl Bot {
         asked: &Asked,
         session: &str,
         action: Action,
-        tell: impl FnOnce(&SessionView, Done) -> String,
+        tell: impl FnOnce(&SessionView, (Done, About<'_>)) -> String,
     ) -> Result<(), StoreFault> {
         let request = Request::Act { session: session.to_owned(), action };
         match self.carry(asked, &request)? {
             Ok(Response::Done { session, already }) => {
                 let done = if already { Done::Before } else { Done::Now };
-                self.reply(asked, tell(&session, done))
+                let about = self.about(asked, &session)?;
+                self.reply(asked, tell(&session, (done, about)))
             }
             Ok(_) => self.complain(asked, Fault::unfit()),
             Err(fault) => self.complain(asked, fault),

@@ -4,7 +4,7 @@ use super::{Asked, Bot, Topic, read};
 use crate::command::{self, Typed};
 use crate::policy::{Admitted, Place, Said};
 use crate::store::StoreFault;
-use crate::words;
+use crate::words::{self, About};
 use glis_client::Fault;
 use glis_wire::view::SessionView;
 use serde_json::Value;
@@ -50,17 +50,32 @@ impl Bot {
     /// The session that is meant: the one that this was settled to be for, that has said what is answered, whose topic
     /// it is, or the current one.
     pub(super) fn meant(&self, asked: &Asked) -> Result<Option<String>, StoreFault> {
-        let store = self.store();
-        let look = store.look();
-        if let Some(settled) = look.meant(asked.update)? {
+        let settled = self.store().look().meant(asked.update)?;
+        if let Some(settled) = settled {
             return Ok(Some(settled).filter(|id| !id.is_empty()));
         }
+        let speaker = match asked.reply_to {
+            Some(message) => self.store().look().said_by(asked.place.chat, message)?,
+            None => None,
+        };
+        if speaker.is_some() { Ok(speaker) } else { self.here(asked) }
+    }
+
+    /// Whether a session is the one that is talked to in this place now, for words that tell what to type.
+    pub(super) fn about<'s>(
+        &self,
+        asked: &Asked,
+        session: &'s SessionView,
+    ) -> Result<About<'s>, StoreFault> {
+        let is_here = self.here(asked)?.as_deref() == Some(session.id.as_str());
+        Ok(About::Session(is_here.then_some(session.name.as_str())))
+    }
+
+    /// The session that is talked to in this place: the one whose topic it is, or the current one.
+    pub(super) fn here(&self, asked: &Asked) -> Result<Option<String>, StoreFault> {
+        let store = self.store();
+        let look = store.look();
         let Place { chat, thread } = asked.place;
-        if let Some(message) = asked.reply_to
-            && let Some(speaker) = look.said_by(chat, message)?
-        {
-            return Ok(Some(speaker));
-        }
         let topic = match thread {
             Some(thread) => look.of_topic(chat, thread)?,
             None => None,

@@ -6,7 +6,7 @@ use super::{Asked, Bot};
 use crate::button::{Act, Stale};
 use crate::outbox::{Lane, What as Sent};
 use crate::policy::Pressed;
-use crate::store::StoreFault;
+use crate::store::{CardState, Change, StoreFault};
 use crate::words;
 use glis_client::Fault;
 use glis_core::input::IfRunning;
@@ -38,6 +38,10 @@ impl Bot {
                     (judged, button.used_by == Some(update))
                 }
                 None => (Err(Stale::Unknown), false),
+            };
+            let judged = match judged {
+                Err(Stale::Used) if went_unanswered(change, pressed)? => Err(Stale::Gone),
+                judged => judged,
             };
             match &judged {
                 Ok(act) if !known && act.is_for_once() => {
@@ -112,11 +116,18 @@ impl Bot {
     }
 }
 
+/// Whether the question of a button is not asked any more, and nobody has answered it.
+fn went_unanswered(change: &Change<'_>, pressed: &Pressed) -> Result<bool, StoreFault> {
+    let card = change.look().card_of_button(&pressed.data)?;
+    Ok(card.is_some_and(|card| card.state == CardState::Closed && card.fate.is_none()))
+}
+
 /// What pops up where a press counts for nothing.
 fn why(stale: Stale) -> &'static str {
     match stale {
         Stale::Unknown => "This button is not known any more.",
         Stale::Used => "This was answered already.",
+        Stale::Gone => "This is not asked any more.",
         Stale::ShownAgain => "This is shown again below.",
         Stale::Expired => "This button is too old.",
         Stale::NotYours => "This button is for another user.",

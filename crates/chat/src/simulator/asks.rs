@@ -100,3 +100,17 @@ fn a_note_of_a_question_names_who_waits_and_takes_no_answer() {
     let settled = world.network.card_text(ME, note);
     assert!(settled.ends_with("No longer asked"), "{settled}");
 }
+
+/// A new process does not ask what the last one did.
+#[test]
+fn a_press_on_what_nobody_answered_is_not_told_that_somebody_did() {
+    let mut world = calm();
+    world.house.ask(0);
+    shown(&mut world, 100);
+    world.house.restart(0);
+    shown(&mut world, 100);
+    world.press_label(ME, "Allow once");
+    world.deliver();
+    world.send(100);
+    assert_eq!(world.network.acks(), ["This is not asked any more."]);
+}

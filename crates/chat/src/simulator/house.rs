@@ -52,6 +52,8 @@ struct State {
     faults: u64,
     number: u32,
     well: bool,
+    /// Everything is paused.
+    is_shut: bool,
 }
 
 pub(super) struct House {
@@ -93,6 +95,9 @@ impl State {
         view.generation = session.generation;
         view.last_action = Some(format!("thing {}", session.actions));
         view.saying.clone_from(&session.saying);
+        if self.is_shut {
+            view.status = glis_core::Status::Suspended;
+        }
         if session.saying.is_some() {
             view.status = glis_core::Status::Busy;
         }
@@ -314,6 +319,11 @@ impl House {
         self.state.lock().unwrap().faults
     }
 
+    /// Everything is paused.
+    pub(super) fn shut(&self) {
+        self.state.lock().unwrap().is_shut = true;
+    }
+
     pub(super) fn be_well(&self) {
         self.state.lock().unwrap().well = true;
     }
@@ -400,6 +410,7 @@ impl Desk for Line {
             let daemon: DaemonView = serde_json::from_value(json!({
                 "pid": 1, "version": "0", "build": 0, "home": "/", "sessions": 2,
                 "uptime_secs": 1, "log_id": "log", "last_seq": state.events.len(),
+                "gate": if state.is_shut { "paused" } else { "running" },
             }))
             .unwrap();
             Ok(Response::Daemon(daemon))

@@ -35,6 +35,8 @@ struct State {
     files: usize,
     /// What it does not take: messages with these words, and files of such a name.
     refused: Option<&'static str>,
+    /// What popped up at presses.
+    acks: Vec<String>,
     /// Every draft that was shown: chat and words.
     drafts: Vec<(i64, String)>,
 }
@@ -127,6 +129,11 @@ impl Network {
             Some(refused) => Err(ChannelFault::Refused(refused.to_owned())),
             None => Ok(()),
         }
+    }
+
+    /// What popped up at presses.
+    pub(super) fn acks(&self) -> Vec<String> {
+        self.state.lock().unwrap().acks.clone()
     }
 
     /// How many files it has taken.
@@ -343,7 +350,8 @@ impl Channel for Network {
         Err(ChannelFault::Unknown)
     }
 
-    fn ack(&self, _: &str, _: &str) -> Result<(), ChannelFault> {
+    fn ack(&self, _: &str, words: &str) -> Result<(), ChannelFault> {
+        self.state.lock().unwrap().acks.push(words.to_owned());
         Ok(())
     }
 

@@ -476,3 +476,33 @@ fn a_long_tool_of_one_session_hides_no_other() {
     let of_current = drafts.iter().filter(|(_, text)| text.contains("and then")).count();
     assert!(of_current > 10, "{drafts:?}");
 }
+
+/// A pause is for the session whose words it answers, and says which one that is.
+#[test]
+fn an_answer_about_another_session_names_it() {
+    let mut world = calm();
+    world.house.say(0);
+    world.news();
+    world.send(100);
+    let said = world.network.message(ME, "<final");
+    hear(&mut world, "/switch s1");
+    world.reply((ME, ME), said, "/pause");
+    world.deliver();
+    world.send(100);
+    let told = world.network.words_of(ME).pop().unwrap();
+    assert!(told.starts_with("Session s0 paused. /switch s0, then"), "{told}");
+    hear(&mut world, "/pause");
+    let told = world.network.words_of(ME).pop().unwrap();
+    assert!(told.starts_with("Session paused."), "{told}");
+}
+
+/// With everything paused no message wakes a session.
+#[test]
+fn a_session_is_not_said_to_resume_while_everything_is_paused() {
+    let mut world = calm();
+    world.house.shut();
+    hear(&mut world, "words for later");
+    assert_eq!(world.house.sent(), ["words for later"]);
+    let said = world.network.words_of(ME).join("\n");
+    assert!(!said.contains("Resuming session"), "{said}");
+}

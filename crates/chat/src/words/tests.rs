@@ -301,14 +301,17 @@ fn words_below_an_approval_are_a_no_and_never_a_yes() {
 #[test]
 fn what_was_asked_at_a_pause_is_told() {
     let mut blue = session("blue", "paused");
-    let paused = |blue: &SessionView| paused(blue, Done::Now, Gate::Open);
+    let here = About::Session(Some("blue"));
+    let paused = |blue: &SessionView| paused(blue, (Done::Now, Gate::Open, here));
     assert_eq!(paused(&blue), "Session paused. /resume to continue.");
     blue.was_asking =
         ["push to main?", "rm \u{202e}x?"].map(|text| ask(AskKind::Approval, text, None)).into();
-    let asked = "\nWhen it was paused it asked: push to main?\
-                 \nWhen it was paused it asked: rm \\u{202e}x?";
+    let asked = "\nIt asked, and got no answer: push to main?\
+                 \nIt asked, and got no answer: rm \\u{202e}x?";
     assert_eq!(paused(&blue), format!("Session paused. /resume to continue.{asked}"));
-    assert_eq!(resumed(&blue, Done::Now), format!("Session resumed.{asked}"));
+    assert_eq!(resumed(&blue, (Done::Now, here)), format!("Session resumed.{asked}"));
+    let stopped = stopped(&blue, (Done::Now, Gate::Open, here));
+    assert_eq!(stopped, format!("Session stopped. /resume to continue.{asked}"));
     assert_eq!(switched(&blue).text, format!("Switched to blue (paused).{asked}"));
     assert!(status(&blue).text.contains(asked), "{}", status(&blue).text);
 }
@@ -317,34 +320,101 @@ fn what_was_asked_at_a_pause_is_told() {
 #[test]
 fn what_goes_on_is_told_as_the_gate_is() {
     let (blue, red) = (session("blue", "paused"), session("red", "suspended"));
+    let (of_blue, of_red) = (About::Session(Some("blue")), About::Session(Some("red")));
     let all = "Everything is paused";
     for (told, expected) in [
-        (paused(&blue, Done::Now, Gate::Open), "Session paused. /resume to continue.".to_owned()),
         (
-            paused(&blue, Done::Now, Gate::Shut),
+            paused(&blue, (Done::Now, Gate::Open, of_blue)),
+            "Session paused. /resume to continue.".to_owned(),
+        ),
+        (
+            paused(&blue, (Done::Now, Gate::Shut, of_blue)),
             format!("Session paused. {all}. /resumeall first, then /resume to continue."),
         ),
         (
-            paused(&blue, Done::Before, Gate::Open),
+            paused(&blue, (Done::Before, Gate::Open, of_blue)),
             "The session was paused already. /resume to continue.".to_owned(),
         ),
         (
-            stopped(&blue, Done::Now, Gate::Shut),
+            stopped(&blue, (Done::Now, Gate::Shut, of_blue)),
             format!("Session stopped. {all}. /resumeall first, then /resume to continue."),
         ),
         (
-            stopped(&red, Done::Now, Gate::Open),
+            stopped(&red, (Done::Now, Gate::Open, of_red)),
             "Session stopped. The next message resumes it.".to_owned(),
         ),
         (
-            stopped(&red, Done::Before, Gate::Shut),
+            stopped(&red, (Done::Before, Gate::Shut, of_red)),
             format!(
                 "The session was stopped already. {all}: the next message waits for /resumeall."
             ),
         ),
-        (resumed(&session("blue", "idle"), Done::Before), "The session runs already.".to_owned()),
+        (
+            stopped(&blue, (Done::Before, Gate::Open, of_blue)),
+            "The session is paused: no process of it runs. /resume to continue.".to_owned(),
+        ),
+        (
+            resumed(&session("blue", "idle"), (Done::Before, of_blue)),
+            "The session runs already.".to_owned(),
+        ),
     ] {
         assert_eq!(told, expected);
+    }
+}
+
+/// A session that is not the one that is talked to has its name in every answer, and is switched to first.
+#[test]
+fn another_session_is_named_and_switched_to_first() {
+    let (blue, red) = (session("blue", "paused"), session("red", "suspended"));
+    let other = About::Session(None);
+    for (told, expected) in [
+        (
+            paused(&blue, (Done::Now, Gate::Open, other)),
+            "Session blue paused. /switch blue, then /resume to continue.",
+        ),
+        (
+            paused(&blue, (Done::Before, Gate::Open, other)),
+            "Session blue was paused already. /switch blue, then /resume to continue.",
+        ),
+        (
+            stopped(&red, (Done::Now, Gate::Open, other)),
+            "Session red stopped. /switch red, then the next message resumes it.",
+        ),
+        (resumed(&red, (Done::Now, other)), "Session red resumed."),
+        (resumed(&red, (Done::Before, other)), "Session red runs already."),
+    ] {
+        assert_eq!(told, expected);
+    }
+}
+
+#[test]
+fn what_was_resumed_with_everything_is_told_and_what_was_not() {
+    for (resumed, paused, expected) in [
+        (&[][..], &[][..], "Everything is resumed."),
+        (&["blue", "red"], &[], "Everything is resumed: blue, red."),
+        (
+            &["blue"],
+            &["red"],
+            "Resumed: blue.\nStill paused: red. /switch red, then /resume to continue.",
+        ),
+        (
+            &[],
+            &["blue", "red"],
+            "Agents start again.\nStill paused: blue, red. /switch NAME, then /resume continues one.",
+        ),
+    ] {
+        assert_eq!(all_resumed(resumed, paused), expected);
+    }
+}
+
+#[test]
+fn a_question_that_nobody_answered_tells_what_took_it_away() {
+    for (status, told) in [
+        (Status::Paused, "the session was paused"),
+        (Status::Suspended, "the session was stopped"),
+        (Status::Interrupted, "its process has ended"),
+    ] {
+        assert_eq!(unanswered(status), format!("Not answered: {told}"));
     }
 }
 
