@@ -108,12 +108,14 @@ pub struct Bot {
 }
 
 /// How an update is carried out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Course {
     /// One after the other with what else comes from this chat.
     InTurn(i64),
     /// Beside it: it may take long.
     Aside,
+    /// Beside it, one after the other with what else is pressed for this session.
+    AsideFor(String),
     /// Beside it, for the session that is meant when its turn comes.
     AsideInTurn(i64),
 }
@@ -318,9 +320,13 @@ impl Bot {
                 if let Some((user, name)) = meant::called(update) {
                     change.note_name(user, &name)?;
                 }
-                let late = match (&admitted, late) {
-                    (Admitted::Said(said), Late::After(ms)) => now - said.at * 1000 > ms,
-                    (Admitted::Pressed(_), _) | (_, Late::Never) => false,
+                let at = match &admitted {
+                    Admitted::Said(said) => said.at,
+                    Admitted::Pressed(pressed) => pressed.shown_at,
+                };
+                let late = match late {
+                    Late::After(ms) => now - at * 1000 > ms,
+                    Late::Never => false,
                 };
                 if change.record(&Update { id, body: update.to_string(), late }, now)? {
                     fresh.push(id);
@@ -346,7 +352,10 @@ impl Bot {
             Admitted::Pressed(pressed) => match self.claim(&pressed)? {
                 // What is typed behind these is meant for where they lead.
                 Ok(Act::Switch { .. } | Act::RunLate { .. }) => Course::InTurn(pressed.place.chat),
-                Ok(_) => Course::Aside,
+                Ok(act) => match act.session() {
+                    Some(session) => Course::AsideFor(session.to_owned()),
+                    None => Course::Aside,
+                },
                 Err(_) => return Ok(None),
             },
             Admitted::Said(said) => match command::read(&said.text, &self.me.name) {
@@ -368,7 +377,7 @@ impl Bot {
         // Asked again: the configuration may be another one since.
         match self.admit(&value)? {
             Ok(Admitted::Said(said)) => self.hear(&update, &said),
-            Ok(Admitted::Pressed(pressed)) => self.press(&pressed),
+            Ok(Admitted::Pressed(pressed)) => self.press(&update, &pressed),
             Err(_) => self.change(|change| change.done(id)),
         }
     }

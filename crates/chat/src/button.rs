@@ -163,6 +163,44 @@ impl Act {
         matches!(self, Self::Answer { answer, .. } if answer == DENY)
     }
 
+    /// The session that it does something with.
+    pub fn session(&self) -> Option<&str> {
+        match self {
+            Self::Answer { session, .. }
+            | Self::Switch { session }
+            | Self::Resume { session }
+            | Self::Restart { session }
+            | Self::ForcePause { session }
+            | Self::Archive { session } => Some(session),
+            Self::RunLate { session, .. } => session.as_deref(),
+            Self::ResumeAll
+            | Self::ExecutePlan { .. }
+            | Self::PausePlan { .. }
+            | Self::ResumeTask { .. }
+            | Self::RestartTask { .. }
+            | Self::Leave => None,
+        }
+    }
+
+    /// What it is called where it ends something that goes on: long after the press, that may not be meant any more.
+    pub fn ends(&self) -> Option<String> {
+        match self {
+            Self::Restart { .. } => Some("Restart".to_owned()),
+            Self::ForcePause { .. } => Some("Pause all the same".to_owned()),
+            Self::Archive { .. } => Some("Archive".to_owned()),
+            Self::RestartTask { task, .. } => Some(format!("Restart {task}")),
+            Self::Answer { .. }
+            | Self::Switch { .. }
+            | Self::Resume { .. }
+            | Self::ResumeAll
+            | Self::ExecutePlan { .. }
+            | Self::PausePlan { .. }
+            | Self::ResumeTask { .. }
+            | Self::RunLate { .. }
+            | Self::Leave => None,
+        }
+    }
+
     /// Whether the first press of a card's buttons is the last that counts. A list can be used again.
     pub fn is_for_once(&self) -> bool {
         !matches!(self, Self::Switch { .. })

@@ -73,7 +73,7 @@ impl<'b> Listener<'b> {
         status: &'b Status,
         settings: &'b Settings,
     ) -> Self {
-        let turns = Turns { bot, waiting: VecDeque::new(), chats: BTreeMap::new() };
+        let turns = Turns { bot, waiting: VecDeque::new(), queues: BTreeMap::new() };
         let (policy, last_good, strikes) = (settings.lists().now, None, 0);
         let (conflict_at, conflict_told_at) = (None, None);
         Self {
@@ -264,20 +264,35 @@ fn jittered(pause: Duration) -> Duration {
     pause + pause * share / 256
 }
 
-/// Who deals with what: what comes from one chat is dealt with in turn, what may take long beside it.
+/// Who deals with what: what comes from one chat is dealt with in turn, what may take long beside it, and of that
+/// what is pressed for one session in turn again.
 struct Turns<'b> {
     bot: &'b Arc<Bot>,
     /// Those that are written down and in nobody's hands: the network does not bring them again.
     waiting: VecDeque<i64>,
-    chats: BTreeMap<i64, Queue<Job>>,
+    queues: BTreeMap<Line, Queue<Job>>,
+}
+
+/// What is dealt with one after the other.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Line {
+    /// What comes from a chat.
+    Chat(i64),
+    /// What is pressed for a session.
+    Session(String),
 }
 
 impl Turns<'_> {
     fn hand_out(&mut self) -> Result<(), StoreFault> {
         while let Some(update) = self.waiting.front().copied() {
             match self.bot.course(update)? {
-                Some(Course::InTurn(chat)) => self.queue(chat, Job::Do(update)),
-                Some(Course::AsideInTurn(chat)) => self.queue(chat, Job::Begin(update)),
+                Some(Course::InTurn(chat)) => self.queue(Line::Chat(chat), Job::Do(update)),
+                Some(Course::AsideInTurn(chat)) => {
+                    self.queue(Line::Chat(chat), Job::Begin(update));
+                }
+                Some(Course::AsideFor(session)) => {
+                    self.queue(Line::Session(session), Job::Do(update));
+                }
                 Some(Course::Aside) => do_aside(self.bot, update),
                 None => {}
             }
@@ -286,9 +301,9 @@ impl Turns<'_> {
         Ok(())
     }
 
-    fn queue(&mut self, chat: i64, job: Job) {
+    fn queue(&mut self, line: Line, job: Job) {
         let bot = self.bot;
-        let queue = self.chats.entry(chat).or_insert_with(|| turn(bot));
+        let queue = self.queues.entry(line).or_insert_with(|| turn(bot));
         if queue.send(job).is_err() {
             // A fault of ours has ended the thread; the next one goes on.
             let fresh = turn(bot);
@@ -307,7 +322,7 @@ enum Job {
     Begin(i64),
 }
 
-/// A thread that deals with one chat's updates, one after the other.
+/// A thread that deals with the updates of one line, one after the other.
 fn turn(bot: &Arc<Bot>) -> Queue<Job> {
     let (queue, jobs) = mpsc::channel();
     let bot = Arc::clone(bot);

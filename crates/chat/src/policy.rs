@@ -108,6 +108,8 @@ pub struct Pressed {
     pub forum: bool,
     /// The message that has the button.
     pub message: i64,
+    /// When that was sent, in seconds: the network does not tell when the button was pressed, and that was later.
+    pub shown_at: i64,
     /// The network's name for this press, which wants an answer.
     pub query: String,
     /// What the button carries.
@@ -307,6 +309,7 @@ fn pressed(update: i64, user: i64, chat: i64, query: &Value) -> Option<Pressed> 
         place: Place { chat, thread: thread(message) },
         forum: has_topics(message),
         message: message.get("message_id").and_then(Value::as_i64)?,
+        shown_at: message.get("date").and_then(Value::as_i64).unwrap_or_default(),
         query: text("id")?,
         data: text("data")?,
     })

@@ -488,6 +488,12 @@ pub fn late(typed: &str, minutes: i64) -> Text {
     text.block(&short(typed, LOG_CHARS))
 }
 
+/// A button that may have been pressed long ago.
+pub fn late_press(label: &str) -> Text {
+    let text = "This was pressed while the bot was away, and was not carried out:\n";
+    Text::plain(text).block(&short(label, LOG_CHARS))
+}
+
 /// The same with the session that it is for.
 pub fn is_for(text: Text, session: Option<&str>) -> Text {
     match session {

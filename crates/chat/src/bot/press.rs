@@ -6,7 +6,7 @@ use super::{Asked, Bot};
 use crate::button::{Act, Stale};
 use crate::outbox::{Lane, What as Sent};
 use crate::policy::Pressed;
-use crate::store::{CardState, Change, StoreFault};
+use crate::store::{CardState, Change, StoreFault, Update};
 use crate::words;
 use glis_client::Fault;
 use glis_core::input::IfRunning;
@@ -14,13 +14,20 @@ use glis_core::pause::PauseMode;
 use glis_wire::client::{Action, Request, Response};
 
 impl Bot {
-    pub(super) fn press(&self, pressed: &Pressed) -> Result<(), StoreFault> {
+    pub(super) fn press(&self, update: &Update, pressed: &Pressed) -> Result<(), StoreFault> {
+        let is_late = update.late;
         let caller = self.caller(pressed.user, pressed.update);
         let Pressed { update, user, place, .. } = *pressed;
         let topic = self.topic_in(pressed.forum);
         let asked = Asked { update, user, place, reply_to: None, topic, caller };
         match self.claim(pressed)? {
-            Ok(act) => self.carry_out(&asked, act),
+            Ok(act) => match act.ends().filter(|_| is_late) {
+                Some(label) => {
+                    let session = act.session().map(str::to_owned);
+                    self.offer(&asked, session, (words::late_press(&label), "Do it now"))
+                }
+                None => self.carry_out(&asked, act),
+            },
             Err(_) => Ok(()),
         }
     }

@@ -49,6 +49,8 @@ struct State {
     /// Messages that agents were given, with their key and whose they are.
     sent: Vec<(String, String, usize)>,
     answered: Vec<String>,
+    /// How many sessions were put away.
+    archived: usize,
     faults: u64,
     number: u32,
     well: bool,
@@ -150,6 +152,10 @@ impl State {
                 status,
                 idle_secs: None,
             });
+        }
+        if let Action::Remove { .. } = action {
+            self.archived += 1;
+            return Ok(done(self.view(at)));
         }
         let Action::Answer { ask: Some(ask), answer, .. } = action else {
             assert!(matches!(action, Action::Pause { .. }), "not asked for by anyone: {action:?}");
@@ -313,6 +319,10 @@ impl House {
 
     pub(super) fn answered(&self) -> usize {
         self.state.lock().unwrap().answered.len()
+    }
+
+    pub(super) fn archived(&self) -> usize {
+        self.state.lock().unwrap().archived
     }
 
     pub(super) fn faults(&self) -> u64 {

@@ -1,7 +1,7 @@
 //! Short stories that need a clock which is moved by hand.
 
 use super::{GROUP, USERS, World, now, pass};
-use crate::bot::Late;
+use crate::bot::{Course, Late};
 use crate::send::{Sender, Step};
 
 const ME: i64 = USERS[0];
@@ -505,4 +505,45 @@ fn a_session_is_not_said_to_resume_while_everything_is_paused() {
     assert_eq!(world.house.sent(), ["words for later"]);
     let said = world.network.words_of(ME).join("\n");
     assert!(!said.contains("Resuming session"), "{said}");
+}
+
+/// What ends something is not done long after it was pressed, unless it is still meant.
+#[test]
+fn a_press_that_ends_something_is_offered_if_it_comes_late() {
+    let mut world = calm();
+    hear(&mut world, "/archive");
+    world.press_label(ME, "Archive");
+    pass(8 * 3_600_000);
+    world.alive(|world, bot| {
+        let updates = world.network.pending(bot.offset().unwrap());
+        for id in bot.take_in(&updates, Late::After(600_000)).unwrap() {
+            bot.deal_with(id).unwrap();
+        }
+    });
+    world.send(100);
+    assert_eq!(world.house.archived(), 0);
+    let said = world.network.words_of(ME).pop().unwrap();
+    assert!(said.contains("was not carried out:\nArchive\nIt is for s0."), "{said}");
+    world.press_label(ME, "Do it now");
+    world.deliver();
+    assert_eq!(world.house.archived(), 1);
+}
+
+/// An answer that is pressed before a session is put away gets there before that.
+#[test]
+fn what_is_pressed_for_a_session_keeps_its_order() {
+    let mut world = calm();
+    world.house.ask(0);
+    world.news();
+    world.send(100);
+    hear(&mut world, "/archive");
+    world.press_label(ME, "Allow once");
+    world.press_label(ME, "Archive");
+    world.alive(|world, bot| {
+        let updates = world.network.pending(bot.offset().unwrap());
+        let fresh = bot.take_in(&updates, Late::Never).unwrap();
+        let courses: Vec<_> = fresh.iter().map(|id| bot.course(*id).unwrap()).collect();
+        let in_line = Some(Course::AsideFor("id-s0".to_owned()));
+        assert_eq!(courses, [in_line.clone(), in_line]);
+    });
 }
