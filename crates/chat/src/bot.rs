@@ -7,6 +7,7 @@ mod act;
 mod again;
 mod asks;
 mod files;
+mod gate;
 mod meant;
 mod plan;
 mod plan_keys;
@@ -494,16 +495,4 @@ pub enum Late {
     Never,
     /// After so many milliseconds.
     After(i64),
-}
-
-impl From<&str> for Text {
-    fn from(text: &str) -> Self {
-        Self::plain(text)
-    }
-}
-
-impl From<String> for Text {
-    fn from(text: String) -> Self {
-        Self::plain(text)
-    }
 }

@@ -4,6 +4,7 @@
 mod asks;
 mod house;
 mod network;
+mod presses;
 mod random;
 mod stories;
 

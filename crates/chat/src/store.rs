@@ -466,13 +466,6 @@ impl Change<'_> {
         Ok(())
     }
 
-    /// The buttons of a card count for nothing any more.
-    pub fn void_buttons(&self, card: &str) -> Result<(), StoreFault> {
-        let sql = "UPDATE buttons SET used_by = -1 WHERE used_by IS NULL AND card = ?1";
-        self.db.prepare_cached(sql)?.execute([card])?;
-        Ok(())
-    }
-
     /// A chat has another current session, or none.
     pub fn set_current(&self, chat: i64, session: Option<&str>) -> Result<(), StoreFault> {
         let sql = "INSERT INTO chats (chat, current) VALUES (?1, ?2) \

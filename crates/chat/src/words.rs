@@ -4,6 +4,7 @@
 mod card;
 mod file;
 mod here;
+mod pause;
 mod plan;
 mod progress;
 mod topic;
@@ -14,6 +15,7 @@ pub use card::{
 };
 pub use file::{COMMAND_WITH_FILE, FILE_IS_NO_ANSWER, heard, only_a, too_large, what_was_said};
 pub use here::{About, in_chat};
+pub use pause::{Done, Gate, all_resumed, gate, paused, resumed, stopped, unanswered};
 pub use plan::{
     can_resume, is_stuck, plan_now, plan_paused, plan_runs, plan_title, plan_written, rests,
     run_line, stuck,
@@ -28,8 +30,8 @@ use crate::text::{Text, clean};
 use glis_client::labels::state;
 use glis_core::Status;
 use glis_core::session::Deferral;
-use glis_wire::plain::in_sight;
-use glis_wire::view::{Entry, FileDiffView, GateView, SessionView, Voice, WaitingFor};
+use glis_wire::view::{Entry, FileDiffView, SessionView, Voice};
+use pause::was_asking;
 use serde_json::Value;
 
 /// There is no session to talk to.
@@ -220,140 +222,6 @@ pub fn waits(session: &SessionView) -> Option<&'static str> {
         Deferral::Gate => ALL_PAUSED,
         Deferral::Limit => "As many agents run as may; it starts by itself when one ends.",
     })
-}
-
-/// Whether what was asked for was done, or was so before.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Done {
-    /// It was done.
-    Now,
-    /// There was nothing to do.
-    Before,
-}
-
-/// Whether everything is paused, so that no session goes on alone.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Gate {
-    /// It is not.
-    Open,
-    /// It is.
-    Shut,
-}
-
-/// A session was paused.
-pub fn paused(session: &SessionView, (done, gate, about): (Done, Gate, About<'_>)) -> String {
-    let done = match done {
-        Done::Now => format!("{} paused.", named("Session", session, about)),
-        Done::Before => format!("{} was paused already.", named("The session", session, about)),
-    };
-    format!("{done} {}{}", goes_on_by(session, gate, about), was_asking(session))
-}
-
-/// What a session is called: by its name where it is not the one that is talked to.
-fn named(here: &str, session: &SessionView, about: About<'_>) -> String {
-    if about == About::Session(Some(&session.name)) {
-        here.to_owned()
-    } else {
-        format!("Session {}", session.name)
-    }
-}
-
-/// The process of a session was ended.
-pub fn stopped(session: &SessionView, (done, gate, about): (Done, Gate, About<'_>)) -> String {
-    let is_paused = session.status == Status::Paused;
-    let done = match done {
-        Done::Now => format!("{} stopped.", named("Session", session, about)),
-        Done::Before if is_paused => {
-            format!("{} is paused: no process of it runs.", named("The session", session, about))
-        }
-        Done::Before => format!("{} was stopped already.", named("The session", session, about)),
-    };
-    format!("{done} {}{}", goes_on_by(session, gate, about), was_asking(session))
-}
-
-/// What a session that does not run goes on by.
-fn goes_on_by(session: &SessionView, gate: Gate, about: About<'_>) -> String {
-    let resume = in_chat(&format!("`glis resume {}`", session.name), about);
-    let is_here = about == About::Session(Some(&session.name));
-    match (session.status == Status::Paused, gate) {
-        (true, Gate::Open) => format!("{resume} to continue."),
-        (true, Gate::Shut) => {
-            format!("Everything is paused. /resumeall first, then {resume} to continue.")
-        }
-        (false, Gate::Open) if is_here => "The next message resumes it.".to_owned(),
-        (false, Gate::Open) => {
-            format!("/switch {}, then the next message resumes it.", session.name)
-        }
-        (false, Gate::Shut) => {
-            "Everything is paused: the next message waits for /resumeall.".to_owned()
-        }
-    }
-}
-
-/// A session was resumed, or is to be as soon as it can.
-pub fn resumed(session: &SessionView, (done, about): (Done, About<'_>)) -> String {
-    let done = match (waits(session), done) {
-        (Some(waits), _) if about == About::Session(Some(&session.name)) => waits.to_owned(),
-        (Some(waits), _) => format!("{}: {waits}", session.name),
-        (None, Done::Now) => format!("{} resumed.", named("Session", session, about)),
-        (None, Done::Before) => format!("{} runs already.", named("The session", session, about)),
-    };
-    format!("{done}{}", was_asking(session))
-}
-
-/// What a session asked when its process ended, a line for each: those questions went with it.
-fn was_asking(session: &SessionView) -> String {
-    let line = |ask: &WaitingFor| {
-        format!("\nIt asked, and got no answer: {}", short(&in_sight(&ask.text), LOG_CHARS))
-    };
-    session.was_asking.iter().map(line).collect()
-}
-
-/// What became of a question that went with the process of a session, which is in this state now.
-pub fn unanswered(status: Status) -> &'static str {
-    match status {
-        Status::Pausing | Status::Paused => "Not answered: the session was paused",
-        Status::Suspended => "Not answered: the session was stopped",
-        Status::Created
-        | Status::Idle
-        | Status::Busy
-        | Status::Waiting
-        | Status::Resuming
-        | Status::Interrupted
-        | Status::Completed
-        | Status::Failed
-        | Status::Archived => "Not answered: its process has ended",
-    }
-}
-
-/// Everything may go on: what does, and what was paused by itself and stays so.
-pub fn all_resumed(resumed: &[&str], paused: &[&str]) -> String {
-    let done = match (resumed, paused) {
-        ([], []) => "Everything is resumed.".to_owned(),
-        (_, []) => format!("Everything is resumed: {}.", resumed.join(", ")),
-        ([], _) => "Agents start again.".to_owned(),
-        (..) => format!("Resumed: {}.", resumed.join(", ")),
-    };
-    match paused {
-        [] => done,
-        [one] => format!("{done}\nStill paused: {one}. /switch {one}, then /resume to continue."),
-        many => {
-            let all = many.join(", ");
-            format!("{done}\nStill paused: {all}. /switch NAME, then /resume continues one.")
-        }
-    }
-}
-
-/// What everything is after it was asked to pause.
-pub fn gate(gate: &GateView) -> String {
-    match gate.state.as_str() {
-        "paused" => ALL_PAUSED.to_owned(),
-        "pausing" => format!(
-            "Everything is being paused. Still at work: {}. They are paused at the end of their turn.",
-            gate.waits_for.join(", ")
-        ),
-        _ => "Everything is resumed.".to_owned(),
-    }
 }
 
 /// Which files a session has changed.

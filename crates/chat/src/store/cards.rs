@@ -195,6 +195,13 @@ impl Change<'_> {
         self.void_buttons(card)
     }
 
+    /// The buttons of a card count for nothing any more.
+    pub fn void_buttons(&self, card: &str) -> Result<(), StoreFault> {
+        let sql = "UPDATE buttons SET used_by = -1 WHERE used_by IS NULL AND card = ?1";
+        self.db.prepare_cached(sql)?.execute([card])?;
+        Ok(())
+    }
+
     /// What an open card asks is shown once more, at another message: this one keeps what it has, under a name of
     /// its own, and its buttons count for nothing.
     pub fn set_aside(&self, card: &str, message: i64, fate: &str) -> Result<(), StoreFault> {

@@ -5,6 +5,7 @@ use crate::store::Seen;
 use crate::text::Style;
 use glis_core::talk::AskKind;
 use glis_core::verdict::Want;
+use glis_wire::view::WaitingFor;
 use serde_json::json;
 
 const SESSION: &str = r#"{"agent":"claude","mode":"headless","agent_session_ref":null,"resumable":true,
