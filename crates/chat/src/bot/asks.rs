@@ -108,7 +108,7 @@ pub(super) fn take_back(change: &Change<'_>, session: &SessionView) -> Result<()
             continue;
         }
         let was_asked = session.was_asking.iter().any(|ask| ask.request == card.request);
-        let unanswered = was_asked.then(|| words::unanswered(session.status).to_owned());
+        let unanswered = was_asked.then(|| words::unanswered(session).to_owned());
         close(change, &Card { fate: card.fate.clone().or(unanswered), ..card })?;
     }
     Ok(())

@@ -92,11 +92,18 @@ pub(super) fn was_asking(session: &SessionView) -> String {
     session.was_asking.iter().map(line).collect()
 }
 
-/// What became of a question that went with the process of a session, which is in this state now.
-pub fn unanswered(status: Status) -> &'static str {
-    match status {
+/// What became of a question whose session was stopped.
+const STOPPED_UNANSWERED: &str = "Not answered: the session was stopped";
+
+/// What became of a question that went with the process of a session.
+pub fn unanswered(session: &SessionView) -> &'static str {
+    // The process ends before the stop does.
+    if session.operation.as_deref() == Some("stop") {
+        return STOPPED_UNANSWERED;
+    }
+    match session.status {
         Status::Pausing | Status::Paused => "Not answered: the session was paused",
-        Status::Suspended => "Not answered: the session was stopped",
+        Status::Suspended => STOPPED_UNANSWERED,
         Status::Created
         | Status::Idle
         | Status::Busy

@@ -411,12 +411,15 @@ fn what_was_resumed_with_everything_is_told_and_what_was_not() {
 #[test]
 fn a_question_that_nobody_answered_tells_what_took_it_away() {
     for (status, told) in [
-        (Status::Paused, "the session was paused"),
-        (Status::Suspended, "the session was stopped"),
-        (Status::Interrupted, "its process has ended"),
+        ("paused", "the session was paused"),
+        ("suspended", "the session was stopped"),
+        ("interrupted", "its process has ended"),
     ] {
-        assert_eq!(unanswered(status), format!("Not answered: {told}"));
+        assert_eq!(unanswered(&session("blue", status)), format!("Not answered: {told}"));
     }
+    let mut blue = session("blue", "waiting");
+    blue.operation = Some("stop".to_owned());
+    assert_eq!(unanswered(&blue), "Not answered: the session was stopped");
 }
 
 /// The end of a turn has no words of its own.
