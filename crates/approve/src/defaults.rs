@@ -4,7 +4,8 @@
 //! git, rg, make, cargo and the like are not among them: each runs programs that a file in the
 //! worktree names.
 
-use crate::rule::{Kind, Rule};
+use crate::kind::Kind;
+use crate::rule::Rule;
 
 /// The rules without any configuration.
 pub(crate) fn rules() -> Vec<Rule> {
@@ -63,7 +64,7 @@ fn find() -> Rule {
 }
 
 fn values(flags: &[&str], kind: Kind) -> impl Iterator<Item = (String, Kind)> {
-    flags.iter().map(move |flag| ((*flag).to_owned(), kind))
+    flags.iter().map(move |flag| ((*flag).to_owned(), kind.clone()))
 }
 
 fn plain(program: &str, letters: &str, allowed: &[&str], refused: &[&str]) -> Rule {

@@ -96,19 +96,25 @@ impl Default for Settings {
 #[derive(Debug)]
 pub struct Judge {
     rules: Vec<(Author, Rule)>,
+    /// Programs with a rule of the user's that may not be used.
+    barred: Vec<String>,
     patterns: Patterns,
     reject_action: RejectAction,
     edits: bool,
 }
 
 impl Judge {
-    /// Takes settings whose rules were checked one by one ([`Rule::check`]).
+    /// Takes settings whose rules were checked one by one ([`Rule::check`]). One that may not be used
+    /// ([`Rule::barred`]) allows nothing.
     pub fn new(settings: Settings) -> Result<Self, BadPattern> {
         let Settings { rules, accept, reject, reject_action, edits } = settings;
         let patterns = Patterns::new(&reject, &accept)?;
+        let (barred, rules): (Vec<Rule>, Vec<Rule>) =
+            rules.into_iter().partition(|rule| rule.barred().is_some());
+        let barred = barred.into_iter().map(|rule| rule.program).collect();
         let own = defaults::rules().into_iter().map(|rule| (Author::Glis, rule));
         let rules = own.chain(rules.into_iter().map(|rule| (Author::User, rule))).collect();
-        Ok(Self { rules, patterns, reject_action, edits })
+        Ok(Self { rules, barred, patterns, reject_action, edits })
     }
 
     /// The verdict on what is asked at a place. Where that is unknown, no command and no edit is
@@ -142,8 +148,12 @@ impl Judge {
         let Some((program, words)) = words.split_first() else {
             return Err(Why::NotPlain(NotPlain::Empty));
         };
-        let mut refused = Why::NoRule { program: program.clone() };
-        for (author, rule) in self.rules.iter().filter(|(_, rule)| rule.program == *program) {
+        let program = program.clone();
+        let mut refused = match self.barred.contains(&program) {
+            true => Why::Barred { program: program.clone() },
+            false => Why::NoRule { program: program.clone() },
+        };
+        for (author, rule) in self.rules.iter().filter(|(_, rule)| rule.program == program) {
             match allowed(rule, words, place) {
                 Ok(()) => return Ok((rule.program.clone(), *author)),
                 Err(why) => refused = why,

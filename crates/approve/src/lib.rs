@@ -7,17 +7,21 @@
 //! command nor an edit ([`Patterns`]).
 
 mod argv;
+mod barred;
 mod defaults;
 mod edit;
 mod judge;
+mod kind;
 mod patterns;
 mod place;
 mod rule;
 mod why;
 
 pub use argv::{LINE_BYTES_MAX, argv};
+pub use barred::Barred;
 pub use judge::{Author, Judge, RejectAction, Request, Settings, Verdict};
-pub use patterns::{BadPattern, Patterns};
+pub use kind::Kind;
+pub use patterns::{BadPattern, Patterns, is_too_wide};
 pub use place::Place;
-pub use rule::{BadRule, Kind, Rule};
+pub use rule::{BadRule, Rule};
 pub use why::{NotPlain, Why};

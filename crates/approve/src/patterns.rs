@@ -33,12 +33,14 @@ pub struct Patterns {
 }
 
 impl Patterns {
-    /// Reads them all.
+    /// Reads them all. What would accept anything accepts nothing ([`is_too_wide`]).
     pub fn new<T: AsRef<str>>(reject: &[T], accept: &[T]) -> Result<Self, BadPattern> {
         let read = |patterns: &[T], any_case| -> Result<Vec<Regex>, BadPattern> {
             patterns.iter().map(|pattern| compile(pattern.as_ref(), any_case)).collect()
         };
-        Ok(Self { reject: read(reject, Case::Any)?, accept: read(accept, Case::AsWritten)? })
+        let mut accept = read(accept, Case::AsWritten)?;
+        accept.retain(|pattern| !fits_nothing(pattern));
+        Ok(Self { reject: read(reject, Case::Any)?, accept })
     }
 
     /// The first pattern that rejects a text.
@@ -53,6 +55,16 @@ impl Patterns {
             |pattern: &&Regex| pattern.find_iter(text).any(|found| is_end(text, found.end()));
         self.accept.iter().find(ends).map(Regex::as_str)
     }
+}
+
+/// Whether a pattern fits also where nothing is asked, so that it would accept anything.
+pub fn is_too_wide(pattern: &str) -> bool {
+    compile(pattern, Case::AsWritten).is_ok_and(|pattern| fits_nothing(&pattern))
+}
+
+/// No question consists of nothing, or of a character that is not printed.
+fn fits_nothing(pattern: &Regex) -> bool {
+    ["", "\u{1}"].iter().any(|nothing| pattern.is_match(nothing))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -103,6 +115,18 @@ mod tests {
             ["Go on? [Y/n] n", "Continue?$ ", "Continue? Send all keys? ", "[Y/n]\u{a0}", ""]
         {
             assert_eq!(patterns.accepts(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_would_accept_anything_accepts_nothing() {
+        for pattern in ["", ".*", "(y|)", "x?", "$", r"\s*", ".", ".+", "[^a]"] {
+            assert!(is_too_wide(pattern), "{pattern}");
+            let patterns = Patterns::new(&[], &[pattern]).unwrap();
+            assert_eq!(patterns.accepts("Delete all? [Y/n]"), None, "{pattern}");
+        }
+        for pattern in ACCEPT {
+            assert!(!is_too_wide(pattern), "{pattern}");
         }
     }
 

@@ -5,19 +5,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::argv::argv;
+use crate::barred::{Barred, barred};
+use crate::kind::Kind;
 use crate::why::Why;
-
-/// What an argument is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Kind {
-    /// A path that stays in the worktree.
-    Path,
-    /// Digits.
-    Number,
-    /// Any word that is no flag.
-    Word,
-}
 
 /// A rule as it is written in the configuration. No word that it does not name is allowed.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
@@ -35,7 +25,8 @@ pub struct Rule {
     /// with `=`.
     #[serde(default)]
     pub values: BTreeMap<String, Kind>,
-    /// The arguments that must be there, in order.
+    /// The arguments that must be there, in order. Where the first is a choice, it is the first word of
+    /// all: a flag before a program's command is one of the program, and means something else.
     #[serde(default)]
     pub arguments: Vec<Kind>,
     /// Any number of these may follow.
@@ -60,6 +51,8 @@ pub enum BadRule {
     Flag(String),
     /// A flag that is listed with a value and without one.
     Twice(String),
+    /// A choice without words, or with one that is a flag or empty.
+    Choice(String),
     /// There is no line that it must allow, so there is nothing that shows what it means.
     NoExample,
     /// A line that it must allow and does not.
@@ -91,6 +84,11 @@ impl Rule {
         Ok(())
     }
 
+    /// Why it may not be used, whatever its examples say.
+    pub fn barred(&self) -> Option<Barred> {
+        barred(self)
+    }
+
     fn check_words(&self) -> Result<(), BadRule> {
         let plain = argv(&self.program).is_ok_and(|words| words == [self.program.as_str()]);
         if !plain {
@@ -102,6 +100,13 @@ impl Rule {
         for flag in self.flags.iter().chain(self.values.keys()) {
             if !flag.starts_with('-') {
                 return Err(BadRule::Flag(flag.clone()));
+            }
+        }
+        for kind in self.values.values().chain(&self.arguments).chain(&self.rest) {
+            let Some(choices) = kind.choices() else { continue };
+            let odd = choices.iter().find(|word| word.is_empty() || word.starts_with('-'));
+            if odd.is_some() || choices.is_empty() {
+                return Err(BadRule::Choice(odd.cloned().unwrap_or_default()));
             }
         }
         let twice = |flag: &&String| self.flags.contains(flag) || self.is_letters(flag);
@@ -125,14 +130,18 @@ impl Rule {
     /// none if words are missing.
     pub(crate) fn fit<'a>(&self, words: &'a [String]) -> Result<Paths<'a>, Option<&'a str>> {
         let mut paths = Vec::new();
-        let mut wanted = self.arguments.iter().copied();
+        let mut wanted = self.arguments.iter();
+        if let Some(command) = self.arguments.first().filter(|kind| kind.choices().is_some()) {
+            let first = words.first().map(String::as_str);
+            take(command, first.ok_or(None)?, &mut paths)?;
+        }
         let mut words = words.iter().map(String::as_str);
         while let Some(word) = words.next() {
             if !word.starts_with('-') || word == "-" {
-                let kind = wanted.next().or(self.rest).ok_or(Some(word))?;
+                let kind = wanted.next().or(self.rest.as_ref()).ok_or(Some(word))?;
                 take(kind, word, &mut paths)?;
             } else if let Some(kind) = self.values.get(word).filter(|_| !word.ends_with('=')) {
-                take(*kind, words.next().ok_or(None)?, &mut paths)?;
+                take(kind, words.next().ok_or(None)?, &mut paths)?;
             } else if let Some((kind, value)) = self.joined(word) {
                 take(kind, value, &mut paths).map_err(|_| Some(word))?;
             } else if !self.flags.iter().any(|flag| flag == word) && !self.is_letters(word) {
@@ -143,10 +152,10 @@ impl Rule {
     }
 
     /// The value in a word such as `--lines=5`, if that form is listed.
-    fn joined<'a>(&self, word: &'a str) -> Option<(Kind, &'a str)> {
+    fn joined<'a>(&self, word: &'a str) -> Option<(&Kind, &'a str)> {
         let at = word.find('=')?;
         let (flag, value) = word.split_at_checked(at + 1)?;
-        self.values.get(flag).map(|kind| (*kind, value))
+        self.values.get(flag).map(|kind| (kind, value))
     }
 
     fn is_letters(&self, word: &str) -> bool {
@@ -161,17 +170,11 @@ impl Rule {
 }
 
 /// Takes a word for an argument of a kind, if it is one.
-fn take<'a>(kind: Kind, word: &'a str, paths: &mut Paths<'a>) -> Result<(), Option<&'a str>> {
-    let flag = word.starts_with('-');
-    let fits = match kind {
-        Kind::Path => !flag && !word.is_empty(),
-        Kind::Number => !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit()),
-        Kind::Word => !flag,
-    };
-    if !fits {
+fn take<'a>(kind: &Kind, word: &'a str, paths: &mut Paths<'a>) -> Result<(), Option<&'a str>> {
+    if !kind.fits(word) {
         return Err(Some(word));
     }
-    if kind == Kind::Path {
+    if *kind == Kind::Path {
         paths.push(word);
     }
     Ok(())
@@ -225,6 +228,7 @@ mod tests {
             ("head -n= w", not("-n=")),
             ("head w ''", not("")),
             ("head w -", not("-")),
+            ("head w @a", not("@a")),
             ("head -- -x", not("-x")),
             ("head --from -q w", not("-q")),
         ] {
@@ -232,6 +236,40 @@ mod tests {
         }
         let none = Rule { rest: None, ..rule() };
         assert_eq!(none.fit(&["w".to_owned(), "a".to_owned()]), Err(Some("a")));
+    }
+
+    #[test]
+    fn a_command_is_named_and_stands_first() {
+        let choice =
+            |words: &[&str]| Kind::OneOf(words.iter().map(|word| (*word).into()).collect());
+        let rule = Rule {
+            program: "cargo".to_owned(),
+            letters: "q".to_owned(),
+            arguments: vec![choice(&["test", "check"]), choice(&["all"])],
+            rest: None,
+            ..rule()
+        };
+        let fit = |line: &str| {
+            let words = argv(line).unwrap();
+            rule.fit(&words[1..]).map(drop).map_err(|word| word.map(str::to_owned))
+        };
+        let not = |word: &str| Err(Some(word.to_owned()));
+        for (line, wanted) in [
+            ("cargo test all", Ok(())),
+            ("cargo check -q all", Ok(())),
+            ("cargo publish all", not("publish")),
+            ("cargo install evil", not("install")),
+            ("cargo test", Err(None)),
+            ("cargo", Err(None)),
+            ("cargo test some", not("some")),
+            ("cargo Test all", not("Test")),
+            ("cargo tes all", not("tes")),
+            ("cargo -q test all", not("-q")),
+            ("cargo +nightly test all", not("+nightly")),
+            ("cargo test all more", not("more")),
+        ] {
+            assert_eq!(fit(line), wanted, "{line}");
+        }
     }
 
     #[test]
@@ -249,6 +287,13 @@ mod tests {
         assert_eq!(check(|rule| rule.flags.push("x".into())), Err(BadRule::Flag(text("x"))));
         assert_eq!(check(|rule| rule.letters.push('n')), Err(BadRule::Twice(text("-n"))));
         assert_eq!(check(|rule| rule.flags.push("-n".into())), Err(BadRule::Twice(text("-n"))));
+        let choice = |word: &str| Kind::OneOf(vec![word.to_owned()]);
+        for word in ["", "-x"] {
+            let rule = Rule { rest: Some(choice(word)), ..rule() };
+            assert_eq!(rule.check(), Err(BadRule::Choice(text(word))));
+        }
+        let empty = check(|rule| rule.arguments = vec![Kind::OneOf(Vec::new())]);
+        assert_eq!(empty, Err(BadRule::Choice(text(""))));
         assert_eq!(check(|rule| rule.r#match.clear()), Err(BadRule::NoExample));
         for line in ["tail x", "head", "head 'x", "head w /etc/passwd", "head w a/../.."] {
             let mut rule = rule();

@@ -27,6 +27,11 @@ pub enum Why {
         /// Its name.
         program: String,
     },
+    /// The user's rule about this program may not be used.
+    Barred {
+        /// Its name.
+        program: String,
+    },
     /// There are rules about this program; none allows this word, or that there is none.
     Word {
         /// The program's name.

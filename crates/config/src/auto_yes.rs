@@ -1,7 +1,7 @@
 //! What rules answer for a person: the section of the configuration, and what is wrong with it.
 
 use crate::fault::{Fault, line_of};
-use glis_approve::{BadRule, Judge, RejectAction, Rule, Settings};
+use glis_approve::{BadRule, Barred, Judge, RejectAction, Rule, Settings, is_too_wide};
 use glis_core::plain::in_one_line;
 use serde::{Deserialize as _, Serialize};
 use std::time::Duration;
@@ -68,10 +68,7 @@ pub(crate) const RULES: [&str; 2] = ["auto_yes", "rule"];
 /// What is wrong with patterns and rules, each by the line that it stands on.
 pub(crate) fn faults(text: &str) -> Vec<Fault> {
     let Ok(whole) = DeTable::parse(text) else { return Vec::new() };
-    let Some(DeValue::Table(section)) = whole.get_ref().get("auto_yes").map(Spanned::get_ref)
-    else {
-        return Vec::new();
-    };
+    let Some(section) = section(whole.get_ref()) else { return Vec::new() };
     let mut faults = Vec::new();
     for key in ["accept_patterns", "reject_patterns"] {
         for one in array(section.get(key)) {
@@ -86,6 +83,59 @@ pub(crate) fn faults(text: &str) -> Vec<Fault> {
         rules => faults.extend(array(rules).iter().filter_map(|one| rule(text, one))),
     }
     faults
+}
+
+/// What is well written and not used all the same, each by its line: rules and patterns that would
+/// answer what nobody has read. The rest of the file counts.
+pub fn unused(text: &str) -> Vec<Fault> {
+    let Ok(whole) = DeTable::parse(text) else { return Vec::new() };
+    let Some(section) = section(whole.get_ref()) else { return Vec::new() };
+    let wide = array(section.get("accept_patterns")).iter().filter_map(|one| {
+        let pattern = one.get_ref().as_str().filter(|pattern| is_too_wide(pattern))?;
+        let why =
+            format!("{pattern:?} is not used: it fits anything; write what the question says");
+        Some(Fault { line: line_of(text, one.span().start), why })
+    });
+    let barred = array(section.get("rule")).iter().filter_map(|one| barred(text, one));
+    wide.chain(barred).collect()
+}
+
+fn section<'a, 'v>(whole: &'a DeTable<'v>) -> Option<&'a DeTable<'v>> {
+    match whole.get("auto_yes")?.get_ref() {
+        DeValue::Table(section) => Some(section),
+        _ => None,
+    }
+}
+
+fn barred(text: &str, one: &Spanned<DeValue<'_>>) -> Option<Fault> {
+    let rule = Rule::deserialize(plain(one)).ok()?;
+    let bar = rule.barred()?;
+    let DeValue::Table(keys) = one.get_ref() else { return None };
+    let key = match bar {
+        Barred::Runner { .. } => "program",
+        Barred::AnyCommand { .. } | Barred::Command { .. } => "arguments",
+        Barred::Flag { .. } => "flags",
+    };
+    let start = keys.get(key).map_or(one.span().start, |value| value.span().start);
+    let why = format!("rule {:?} is not used: {}", rule.program, why_barred(&rule.program, &bar));
+    Some(Fault { line: line_of(text, start), why })
+}
+
+fn why_barred(program: &str, bar: &Barred) -> String {
+    match bar {
+        Barred::Runner { kind } => format!(
+            "it is {kind}, and runs whatever its words say; write a rule about the program that it is to run"
+        ),
+        Barred::AnyCommand { worst } => format!(
+            "its first argument may be any word, `{program} {worst}` too; name the commands: arguments = [\"=test\"] or [{{ one_of = [\"test\", \"check\"] }}]"
+        ),
+        Barred::Command { command } => format!(
+            "`{program} {command}` runs whatever its words say; write a rule about the program that it is to run"
+        ),
+        Barred::Flag { flag } => {
+            format!("its flag {flag:?} names a program that it runs; write the rule without it")
+        }
+    }
 }
 
 fn array<'a, 'v>(value: Option<&'a Spanned<DeValue<'v>>>) -> &'a [Spanned<DeValue<'v>>] {
@@ -144,6 +194,7 @@ fn place_of(bad: &BadRule) -> (Option<&'static str>, Option<&str>) {
         BadRule::Letter(_) => (Some("letters"), None),
         BadRule::Flag(flag) => (Some("flags"), Some(flag)),
         BadRule::Twice(_) => (Some("values"), None),
+        BadRule::Choice(_) => (Some("arguments"), None),
         BadRule::NoExample => (None, None),
         BadRule::NotMatched(line) => (Some("match"), Some(line)),
         BadRule::Matched(line) => (Some("not_match"), Some(line)),
@@ -156,6 +207,8 @@ fn said(bad: &BadRule) -> String {
         BadRule::Letter(letter) => format!("{letter:?} cannot be a flag of one letter"),
         BadRule::Flag(flag) => format!("the flag {flag:?} does not begin with `-`"),
         BadRule::Twice(flag) => format!("{flag:?} is listed with a value and without one"),
+        BadRule::Choice(word) if word.is_empty() => "a choice has no empty word".to_owned(),
+        BadRule::Choice(word) => format!("{word:?} is a flag; list it in `flags`"),
         BadRule::NoExample => "it has no `match`: at least one line that it allows".to_owned(),
         BadRule::NotMatched(line) => format!("it does not allow {line:?}, which `match` lists"),
         BadRule::Matched(line) => format!("it allows {line:?}, which `not_match` lists"),
@@ -173,9 +226,9 @@ mod tests {
         [[auto_yes.rule]]\n\
         program = \"cargo\"\n\
         flags = [\"--quiet\"]\n\
-        arguments = [\"word\"]\n\
+        arguments = [{ one_of = [\"test\", \"check\"] }]\n\
         match = [\"cargo test\", \"cargo test --quiet\"]\n\
-        not_match = [\"cargo test --config x\"]\n";
+        not_match = [\"cargo publish\"]\n";
 
     fn told(text: &str) -> Vec<(usize, String)> {
         let faults = Config::parse(text).err().unwrap_or_default();
@@ -202,8 +255,8 @@ mod tests {
             at(9, "rule \"cargo\": it does not allow \"cargo test --loud\", which `match` lists")
         );
         assert_eq!(
-            changed("cargo test --config x", "cargo build"),
-            at(9, "rule \"cargo\": it allows \"cargo build\", which `not_match` lists")
+            changed("cargo publish", "cargo check"),
+            at(9, "rule \"cargo\": it allows \"cargo check\", which `not_match` lists")
         );
         assert_eq!(
             changed("\"--quiet\"]", "\"quiet\"]"),
@@ -221,8 +274,51 @@ mod tests {
         let pattern = told("[auto_yes]\nreject_patterns = [\n\"ok\",\n\"(\"]\n");
         assert!(pattern[0].0 == 4 && pattern[0].1.contains("is no pattern"), "{pattern:?}");
         assert_eq!(told("[auto_yes]\nenabeld = true\n")[0].0, 2);
+        let kind = changed("[{ one_of = [\"test\", \"check\"] }]", "[\"tset\"]");
+        assert_eq!(
+            kind,
+            at(
+                7,
+                "unknown kind \"tset\", expected \"path\", \"number\", \"word\", or \"=tset\" for that very word"
+            )
+        );
+        assert_eq!(
+            changed("\"check\"]", "\"-q\"]"),
+            at(7, "rule \"cargo\": \"-q\" is a flag; list it in `flags`")
+        );
         assert_eq!(told("[auto_yes]\nrule = 3\n")[0].0, 2);
         let two = format!("{GOOD}\n[[auto_yes.rule]]\nprogram = \"make\"\n");
         assert_eq!(told(&two).iter().map(|(line, _)| *line).collect::<Vec<_>>(), [11]);
+    }
+
+    /// Such rules were right when they were written: the rest of the file counts as ever.
+    #[test]
+    fn what_would_answer_more_than_it_says_is_told_and_not_used() {
+        let rule = |program: &str, more: &str| {
+            let line = format!("{program} x");
+            let text =
+                format!("[[auto_yes.rule]]\nprogram = {program:?}\n{more}\nmatch = [{line:?}]\n");
+            assert!(Config::parse(&text).is_ok(), "{text}");
+            unused(&text).into_iter().map(|fault| (fault.line, fault.why)).collect::<Vec<_>>()
+        };
+        let any = "arguments = [\"word\"]";
+        assert_eq!(
+            rule("cargo", any),
+            [(
+                3,
+                "rule \"cargo\" is not used: its first argument may be any word, `cargo publish` too; \
+                 name the commands: arguments = [\"=test\"] or [{ one_of = [\"test\", \"check\"] }]"
+                    .to_owned()
+            )]
+        );
+        assert!(rule("bash", any)[0].1.contains("is not used: it is a shell, and runs whatever"));
+        assert_eq!(rule("bash", any)[0].0, 2);
+        let find = rule("find", "rest = \"path\"\nflags = [\"-exec\"]");
+        assert!(find[0].0 == 4 && find[0].1.contains("names a program that it runs"), "{find:?}");
+        assert_eq!(rule("sort", any), []);
+        let wide = "[auto_yes]\naccept_patterns = [\"sure\",\n\"\",\n\".*\"]\n";
+        assert!(Config::parse(wide).is_ok());
+        assert_eq!(unused(wide).iter().map(|fault| fault.line).collect::<Vec<_>>(), [3, 4]);
+        assert_eq!(unused(GOOD), []);
     }
 }

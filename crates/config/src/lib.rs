@@ -19,7 +19,7 @@ pub mod regular;
 mod trash;
 mod verdict;
 
-pub use auto_yes::AutoYesConfig;
+pub use auto_yes::{AutoYesConfig, unused};
 pub use chat::{ChatConfig, TelegramConfig};
 pub use explain::{DOCUMENTED, Setting, explain};
 pub use fault::Fault;

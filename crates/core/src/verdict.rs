@@ -102,6 +102,8 @@ pub enum Unruled {
     OddProgram,
     /// No rule is about this program.
     NoRule,
+    /// The user's rule about this program may not be used.
+    Barred,
     /// The rules about this program do not allow this word.
     Word,
     /// The rules about this program want more words.

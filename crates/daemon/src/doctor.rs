@@ -76,6 +76,7 @@ impl Doctor {
             let mut findings = vec![private(&home.state), disk(&home.state)];
             findings.extend(log);
             findings.extend(settings.fault().map(configuration));
+            findings.extend(settings.unused().into_iter().map(unused));
             findings.extend(chat::examine(&home.state, &settings.now().chat.telegram));
             findings.extend(trash(&all, settings.now().trash.days));
             findings.extend(patterns(&all, &ptrace_scope()));
@@ -153,6 +154,11 @@ fn git_hangs(why: &str) -> Finding {
 fn configuration(fault: String) -> Finding {
     let hint = "fix it; until then the former configuration is used, and `glis new` is refused";
     finding("configuration", Health::Bad, fault, Some(hint))
+}
+
+fn unused(line: String) -> Finding {
+    let hint = "fix it; until then you are asked, and the rest of the configuration counts";
+    finding("configuration", Health::Warning, line, Some(hint))
 }
 
 fn git() -> Finding {

@@ -1,7 +1,7 @@
 //! The configuration that counts: read again when its file has changed.
 
 use glis_approve::Judge;
-use glis_config::{Config, Mark};
+use glis_config::{Config, Fault, Mark};
 use glis_record::durable;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -26,6 +26,8 @@ struct Held {
     /// What applies the rules of that.
     judge: Arc<Judge>,
     fault: Option<String>,
+    /// Rules of it that may not be used, by line.
+    unused: Vec<String>,
 }
 
 impl Settings {
@@ -46,8 +48,8 @@ impl Settings {
                 (copy.read().ok_or_else(|| fault.clone())?, Some(fault))
             }
         };
-        let Good { config, judge, .. } = good;
-        let held = Mutex::new(Held { mark, config, judge, fault });
+        let Good { config, judge, unused, .. } = good;
+        let held = Mutex::new(Held { mark, config, judge, fault, unused });
         Ok(Self { path, copy, held })
     }
 
@@ -64,6 +66,11 @@ impl Settings {
     /// What is wrong with the file as it is. Then the former one counts.
     pub(crate) fn fault(&self) -> Option<String> {
         self.held().fault.clone()
+    }
+
+    /// Rules in what counts that may not be used, by line.
+    pub(crate) fn unused(&self) -> Vec<String> {
+        self.held().unused.clone()
     }
 
     /// Looks at the file, beside everything else, and reads it if it has changed. A caller
@@ -85,9 +92,10 @@ impl Settings {
         let mut held = self.held();
         held.mark = mark;
         held.fault = match read {
-            Ok(Good { config, judge, .. }) => {
+            Ok(Good { config, judge, unused, .. }) => {
                 held.config = config;
                 held.judge = judge;
+                held.unused = unused;
                 None
             }
             Err(fault) => {
@@ -135,12 +143,16 @@ struct Good {
     text: String,
     config: Arc<Config>,
     judge: Arc<Judge>,
+    unused: Vec<String>,
 }
 
 fn read(path: &Path) -> Result<Good, String> {
     let (config, text) = Config::read_with_text(path).map_err(|unread| unread.to_string())?;
     let judge = Arc::new(config.auto_yes.judge()?);
-    Ok(Good { text, config: Arc::new(config), judge })
+    let told = |fault: Fault| format!("{}:{}: {}", path.display(), fault.line, fault.why);
+    let unused: Vec<String> = glis_config::unused(&text).into_iter().map(told).collect();
+    unused.iter().for_each(|line| crate::diary(line));
+    Ok(Good { text, config: Arc::new(config), judge, unused })
 }
 
 #[cfg(test)]
@@ -169,6 +181,29 @@ mod tests {
         std::fs::remove_file(&path).unwrap();
         settings.look();
         assert_eq!(settings.now().default_agent, None);
+    }
+
+    #[test]
+    fn a_rule_that_may_not_be_used_spoils_nothing_else() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("config.toml");
+        let rule =
+            "[[auto_yes.rule]]\nprogram = \"bash\"\narguments = [\"word\"]\nmatch = [\"bash x\"]\n";
+        std::fs::write(&path, format!("default_agent = \"one\"\n{rule}")).unwrap();
+        let settings = Settings::open(path.clone(), dir.path().join("backup")).unwrap();
+        assert_eq!(settings.now().default_agent.as_deref(), Some("one"));
+        assert_eq!(settings.fault(), None);
+        let unused = settings.unused();
+        assert!(
+            unused.len() == 1 && unused[0].contains("config.toml:3: rule \"bash\""),
+            "{unused:?}"
+        );
+        let told = settings.judge().verdict(glis_approve::Request::Command("bash x"), None);
+        let why = glis_approve::Why::Barred { program: "bash".to_owned() };
+        assert_eq!(told, glis_approve::Verdict::Manual(why));
+        std::fs::write(&path, "").unwrap();
+        settings.look();
+        assert_eq!(settings.unused(), [""; 0]);
     }
 
     /// Another daemon that finds it broken goes by what it was; where it never was whole, none begins.

@@ -109,6 +109,40 @@ fn rules_of_the_configuration_count_and_a_faulty_one_does_not() -> Outcome {
     Ok(())
 }
 
+/// Rules that were right when they were written and would allow what nobody has read: told, and left to a
+/// person. Everything else in the file counts.
+#[test]
+fn a_rule_that_would_allow_any_command_is_not_used() -> Outcome {
+    let house = House::new()?;
+    let rule = |program: &str, more: &str| {
+        format!("[[auto_yes.rule]]\nprogram = {program:?}\n{more}\nmatch = [\"{program} x\"]\n")
+    };
+    let (any, sort) = ("arguments = [\"word\"]", rule("sort", "rest = \"path\""));
+    let rules = [rule("git", any), rule("bash", any), sort].concat();
+    house.configure(&format!("[auto_yes]\naccept_patterns = [\".*\"]\n{rules}"))?;
+    begin(&house, &["--headless"])?;
+    house.turn("blue", "approve run sort a.txt")?;
+    for line in ["git push", "bash x"] {
+        house.ok(&["send", "blue", &format!("approve run {line}")])?;
+        house.until("blue", "waiting")?;
+        assert_eq!(judged(&house)?.last(), Some(&one(&format!("run {line}"), "manual", "barred")));
+        house.ok(&["answer", "blue", "deny"])?;
+        house.until("blue", "idle")?;
+    }
+    let check = house.glis().args(["config", "check"]).output()?;
+    let told = String::from_utf8(check.stdout)?;
+    assert_eq!(check.status.code(), Some(1), "{told}");
+    for line in [":2: \".*\" is not used", ":5: rule \"git\" is not used", ":8: rule \"bash\""] {
+        assert!(told.contains(line), "{line}: {told}");
+    }
+    assert!(told.contains("`git push` too; name the commands"), "{told}");
+    let findings = house.glis().args(["--json", "doctor"]).output()?;
+    let findings: Value = serde_json::from_slice(&findings.stdout)?;
+    let of_config = |one: &&Value| one["subject"] == "configuration";
+    assert_eq!(findings.as_array().into_iter().flatten().filter(of_config).count(), 3);
+    Ok(())
+}
+
 /// An approval is open, a message comes, it is answered twice, and the daemon begins anew in between.
 #[test]
 fn a_request_is_answered_once_or_said_to_be_gone() -> Outcome {

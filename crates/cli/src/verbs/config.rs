@@ -29,11 +29,13 @@ fn show(path: &Path, out: &Out) -> Result<(), Complaint> {
 
 fn check(path: &Path, out: &Out) -> Result<(), Complaint> {
     let shown = path.display();
-    let faults = match Config::read(path) {
-        Ok(config) => of_keys(path, &config),
-        Err(Unread::Faulty(_, faults)) => faults,
-        Err(unread @ Unread::NoFile(_)) => return Err(faulty(&unread)),
+    let text = glis_config::text_of(path).map_err(|unread| faulty(&unread))?;
+    let mut faults = match Config::parse(&text) {
+        Ok(config) => of_keys(&text, &config),
+        Err(faults) => faults,
     };
+    let hint = if faults.is_empty() { REST } else { STILL };
+    faults.extend(glis_config::unused(&text));
     let as_json = |fault: &Fault| json!({"line": fault.line, "why": fault.why});
     let document = json!({
         "path": path,
@@ -56,7 +58,7 @@ fn check(path: &Path, out: &Out) -> Result<(), Complaint> {
         number => format!("{number} faults"),
     };
     let complaint = Complaint::new(Kind::Failed, format!("{shown} has {number}"));
-    Err(Complaint { told: out.json, ..complaint.hint(STILL) })
+    Err(Complaint { told: out.json, ..complaint.hint(hint) })
 }
 
 /// Says what is wrong with keys of the overview, which knows them: the name in the file, and why.
@@ -80,16 +82,17 @@ pub fn chosen_keys() -> Result<Keys, Complaint> {
     Ok(config.keys.by_place())
 }
 
-fn of_keys(path: &Path, config: &Config) -> Vec<Fault> {
-    let text = glis_config::text_of(path).unwrap_or_default();
+fn of_keys(text: &str, config: &Config) -> Vec<Fault> {
     let faults = KEY_CHECK.get().map(|check| check(&config.keys.by_place())).unwrap_or_default();
-    let told =
-        |(key, why): (String, String)| Fault { line: glis_config::line_of(&text, &key), why };
+    let told = |(key, why): (String, String)| Fault { line: glis_config::line_of(text, &key), why };
     faults.into_iter().map(told).collect()
 }
 
 /// What holds meanwhile.
 const STILL: &str = "fix the file; a running daemon keeps the last configuration without a fault";
+
+/// The same where only rules are not used.
+const REST: &str = "fix the file; the rest of it counts, and what these lines are about is asked";
 
 fn faulty(unread: &Unread) -> Complaint {
     let complaint = Complaint::new(Kind::Failed, unread.to_string());

@@ -35,6 +35,9 @@ fn reason(why: Unruled, about: &str) -> String {
         Unruled::OpenQuote => "a quote is not closed".to_owned(),
         Unruled::OddProgram => format!("shells may read `{about}` as something of their own"),
         Unruled::NoRule => format!("no rule is about `{about}`"),
+        Unruled::Barred => {
+            format!("your rule about `{about}` is not used; `glis config check` says why")
+        }
         Unruled::Word => format!("no rule allows the word `{about}`"),
         Unruled::WordsMissing => format!("the rule for `{about}` needs more words"),
         Unruled::NoProgram => format!("`{about}` is not on the agent's PATH"),

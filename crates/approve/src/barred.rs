@@ -1,0 +1,352 @@
+//! What no rule may allow: programs that run whatever their words say, and any command of a program
+//! that has some which cannot be undone.
+
+use crate::rule::Rule;
+
+/// Why a rule is not used, however right its examples are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Barred {
+    /// The program runs what its words say.
+    Runner {
+        /// What kind of program that is.
+        kind: &'static str,
+    },
+    /// Its first argument says what it does, and the rule takes any.
+    AnyCommand {
+        /// A word that it would take as well.
+        worst: &'static str,
+    },
+    /// This command of it runs what the words behind it say.
+    Command {
+        /// Its name.
+        command: String,
+    },
+    /// This flag of it names a program that it runs.
+    Flag {
+        /// As it is written.
+        flag: String,
+    },
+}
+
+/// Programs for which a line of words is a program of its own, or the beginning of another line. A
+/// number behind a name is its version: `python3.12`.
+const RUNNERS: &[(&str, &[&str])] = &[
+    (
+        "a shell",
+        &[
+            "ash", "bash", "busybox", "csh", "dash", "elvish", "fish", "ksh", "mksh", "nu", "pwsh",
+            "rbash", "sh", "tcsh", "toybox", "xonsh", "yash", "zsh",
+        ],
+    ),
+    (
+        "an interpreter",
+        &[
+            "awk",
+            "bun",
+            "deno",
+            "ed",
+            "elixir",
+            "emacs",
+            "erl",
+            "ex",
+            "expect",
+            "gawk",
+            "gdb",
+            "ghci",
+            "groovy",
+            "guile",
+            "irb",
+            "java",
+            "jshell",
+            "julia",
+            "lldb",
+            "lua",
+            "luajit",
+            "m4",
+            "mawk",
+            "mysql",
+            "nawk",
+            "node",
+            "nodejs",
+            "nvim",
+            "octave",
+            "osascript",
+            "perl",
+            "php",
+            "psql",
+            "pypy",
+            "python",
+            "racket",
+            "Rscript",
+            "ruby",
+            "scala",
+            "sed",
+            "sqlite",
+            "tclsh",
+            "ts-node",
+            "tsx",
+            "vi",
+            "view",
+            "vim",
+        ],
+    ),
+    (
+        "a wrapper, which runs another program",
+        &[
+            "at",
+            "batch",
+            "bunx",
+            "chronic",
+            "chroot",
+            "chrt",
+            "cpulimit",
+            "crontab",
+            "direnv",
+            "doas",
+            "entr",
+            "env",
+            "faketime",
+            "firejail",
+            "flock",
+            "hyperfine",
+            "ionice",
+            "ltrace",
+            "mosh",
+            "nice",
+            "nix-shell",
+            "nohup",
+            "npx",
+            "nsenter",
+            "numactl",
+            "parallel",
+            "perf",
+            "pkexec",
+            "pnpx",
+            "prlimit",
+            "proot",
+            "rlwrap",
+            "rsh",
+            "run-parts",
+            "runuser",
+            "screen",
+            "script",
+            "setarch",
+            "setpriv",
+            "setsid",
+            "socat",
+            "ssh",
+            "start-stop-daemon",
+            "stdbuf",
+            "strace",
+            "su",
+            "sudo",
+            "systemd-run",
+            "taskset",
+            "time",
+            "timeout",
+            "tmux",
+            "torsocks",
+            "unbuffer",
+            "unshare",
+            "uvx",
+            "valgrind",
+            "watch",
+            "watchexec",
+            "xargs",
+            "xvfb-run",
+        ],
+    ),
+];
+
+/// Programs whose first argument says what they do, each with one that nobody wants by accident.
+const COMMANDED: &[(&str, &str)] = &[
+    ("apk", "del"),
+    ("apt", "purge"),
+    ("apt-get", "purge"),
+    ("aws", "s3"),
+    ("az", "group"),
+    ("brew", "uninstall"),
+    ("bundle", "exec"),
+    ("cargo", "publish"),
+    ("composer", "exec"),
+    ("conda", "remove"),
+    ("dnf", "remove"),
+    ("docker", "run"),
+    ("docker-compose", "down"),
+    ("dotnet", "nuget"),
+    ("flatpak", "uninstall"),
+    ("flyctl", "destroy"),
+    ("gcloud", "projects"),
+    ("gem", "push"),
+    ("gh", "repo"),
+    ("git", "push"),
+    ("glab", "repo"),
+    ("glis", "rm"),
+    ("go", "install"),
+    ("gradle", "publish"),
+    ("gradlew", "publish"),
+    ("heroku", "destroy"),
+    ("helm", "uninstall"),
+    ("hg", "push"),
+    ("jj", "git"),
+    ("just", "deploy"),
+    ("kubectl", "delete"),
+    ("make", "deploy"),
+    ("mix", "hex.publish"),
+    ("mvn", "deploy"),
+    ("netlify", "deploy"),
+    ("nix", "run"),
+    ("npm", "publish"),
+    ("pacman", "remove"),
+    ("pip", "uninstall"),
+    ("pipenv", "run"),
+    ("pipx", "run"),
+    ("pnpm", "publish"),
+    ("podman", "run"),
+    ("poetry", "publish"),
+    ("rake", "release"),
+    ("rclone", "purge"),
+    ("rustup", "run"),
+    ("service", "stop"),
+    ("snap", "remove"),
+    ("svn", "delete"),
+    ("systemctl", "stop"),
+    ("task", "deploy"),
+    ("terraform", "destroy"),
+    ("tofu", "destroy"),
+    ("uv", "publish"),
+    ("vagrant", "destroy"),
+    ("vercel", "remove"),
+    ("wrangler", "delete"),
+    ("yarn", "publish"),
+    ("yum", "remove"),
+];
+
+/// Commands of such programs that run what the words behind them say.
+const RUNNING: &[(&str, &[&str])] = &[
+    ("bundle", &["exec"]),
+    ("composer", &["exec"]),
+    ("conda", &["run"]),
+    ("docker", &["exec", "run"]),
+    ("docker-compose", &["exec", "run"]),
+    ("git", &["bisect", "filter-branch", "submodule"]),
+    ("kubectl", &["debug", "exec", "run"]),
+    ("nix", &["develop", "run", "shell"]),
+    ("npm", &["exec", "x"]),
+    ("pipenv", &["run"]),
+    ("pipx", &["run"]),
+    ("pnpm", &["dlx", "exec"]),
+    ("podman", &["exec", "run"]),
+    ("poetry", &["run"]),
+    ("rustup", &["run"]),
+    ("uv", &["run", "tool"]),
+    ("yarn", &["dlx", "exec"]),
+];
+
+/// Flags of programs that otherwise only look, whose value is a program.
+const RUNNING_FLAGS: &[(&str, &[&str])] = &[
+    ("fd", &["-x", "-X", "--exec", "--exec-batch"]),
+    ("find", &["-exec", "-execdir", "-ok", "-okdir"]),
+    ("go", &["-exec", "-toolexec", "-vettool"]),
+    ("man", &["-P", "--pager"]),
+    ("rg", &["--hostname-bin", "--pre"]),
+    ("sort", &["--compress-program"]),
+    ("tar", &["-F", "-I", "--checkpoint-action", "--info-script", "--rsh-command", "--to-command"]),
+    ("tar", &["--use-compress-program"]),
+];
+
+/// What is wrong with a rule, if it may not be used.
+pub(crate) fn barred(rule: &Rule) -> Option<Barred> {
+    let name = without_version(&rule.program);
+    let runs = |names: &[&str]| names.contains(&name) || names.contains(&rule.program.as_str());
+    if let Some((kind, _)) = RUNNERS.iter().find(|(_, names)| runs(names)) {
+        return Some(Barred::Runner { kind });
+    }
+    let commanded = COMMANDED.iter().find(|(program, _)| *program == name);
+    let first = rule.arguments.first().or(rule.rest.as_ref());
+    if let (Some((_, worst)), Some(first)) = (commanded, first) {
+        let Some(choices) = first.choices() else { return Some(Barred::AnyCommand { worst }) };
+        let runs = |command: &&String| listed(RUNNING, name, command);
+        if let Some(command) = choices.iter().find(runs) {
+            return Some(Barred::Command { command: command.clone() });
+        }
+    }
+    let letters = rule.letters.chars().map(|letter| format!("-{letter}"));
+    let mut flags = rule.flags.iter().chain(rule.values.keys()).cloned().chain(letters);
+    let flag = flags.find(|flag| listed(RUNNING_FLAGS, name, flag.trim_end_matches('=')))?;
+    Some(Barred::Flag { flag })
+}
+
+fn listed(table: &[(&str, &[&str])], program: &str, word: &str) -> bool {
+    table.iter().any(|(name, words)| *name == program && words.contains(&word))
+}
+
+fn without_version(program: &str) -> &str {
+    program.trim_end_matches(|c: char| c.is_ascii_digit() || ".-".contains(c))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kind::Kind;
+
+    fn of(program: &str, arguments: &[Kind], rest: Option<Kind>, flags: &[&str]) -> Option<Barred> {
+        barred(&Rule {
+            program: program.to_owned(),
+            letters: String::new(),
+            flags: flags.iter().map(|flag| (*flag).to_owned()).collect(),
+            values: std::iter::empty().collect(),
+            arguments: arguments.to_vec(),
+            rest,
+            r#match: Vec::new(),
+            not_match: Vec::new(),
+        })
+    }
+
+    fn literal(word: &str) -> Kind {
+        Kind::OneOf(vec![word.to_owned()])
+    }
+
+    #[test]
+    fn a_program_that_runs_its_words_is_barred_in_every_version() {
+        for program in [
+            "sh",
+            "bash",
+            "env",
+            "xargs",
+            "sudo",
+            "python",
+            "python3.12",
+            "perl5",
+            "lua5.4",
+            "m4",
+            "timeout",
+        ] {
+            let found = of(program, &[literal("x")], None, &[]);
+            assert!(matches!(found, Some(Barred::Runner { .. })), "{program}: {found:?}");
+        }
+        for program in ["ls", "sort", "touch", "pytest", "md5sum", "g++"] {
+            assert_eq!(of(program, &[Kind::Word], Some(Kind::Path), &[]), None, "{program}");
+        }
+    }
+
+    #[test]
+    fn a_program_with_commands_needs_them_named() {
+        let any = |worst| Some(Barred::AnyCommand { worst });
+        assert_eq!(of("cargo", &[Kind::Word], None, &[]), any("publish"));
+        assert_eq!(of("git", &[], Some(Kind::Path), &[]), any("push"));
+        assert_eq!(of("pip3", &[Kind::Word], None, &[]), any("uninstall"));
+        assert_eq!(of("cargo", &[literal("test")], Some(Kind::Word), &[]), None);
+        assert_eq!(of("cargo", &[], None, &["--version"]), None);
+        let command = |command: &str| Some(Barred::Command { command: command.to_owned() });
+        assert_eq!(of("npm", &[literal("exec")], None, &[]), command("exec"));
+    }
+
+    #[test]
+    fn a_flag_that_names_a_program_is_barred() {
+        let flag = |flag: &str| Some(Barred::Flag { flag: flag.to_owned() });
+        assert_eq!(of("find", &[], Some(Kind::Path), &["-exec"]), flag("-exec"));
+        assert_eq!(of("rg", &[], None, &["--pre="]), flag("--pre="));
+        assert_eq!(of("find", &[], Some(Kind::Path), &["-print"]), None);
+    }
+}
