@@ -18,7 +18,8 @@ use anyhow::{Context as _, Result};
 const LAYERS: &[(&str, &[&str])] = &[
     ("glis-core", &[]),
     ("glis-wire", &["glis-core"]),
-    ("glis-agent", &["glis-core", "glis-wire"]),
+    // Which line is plain is for the lexer of the rules to say.
+    ("glis-agent", &["glis-approve", "glis-core", "glis-wire"]),
     ("glis-screen", &["glis-wire"]),
     ("glis-record", &["glis-wire", "glis-agent", "glis-screen"]),
     ("glis-config", &["glis-core", "glis-wire", "glis-agent", "glis-approve"]),

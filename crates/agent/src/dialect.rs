@@ -90,6 +90,12 @@ pub trait Dialect: Send + Sync {
     /// and one that was interrupted in the same words.
     fn answered(&mut self, _ask: &Ask, _answer: &str) {}
 
+    /// The names that commands have called since the agent told where it runs them, for one that does not
+    /// tell again. The folder it told counts while each is a program, and no function that may move its shell.
+    fn called(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// What the screen of an agent in a terminal shows.
     fn shows(&self, lines: &[String]) -> Shown;
 

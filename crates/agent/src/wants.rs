@@ -87,15 +87,22 @@ pub(crate) fn unwrapped(command: &str) -> Option<&str> {
     single.or(double).or(bare)
 }
 
-/// Whether a shell may stand in another folder after it has run this. Told by what could be a `cd`, in
-/// whatever way it is spelled; what is not plain to see counts as one.
-pub(crate) fn may_move(line: &str) -> bool {
-    if line.contains(['$', '`', '\\', '*', '?', '[', '{', '(', '\n', '<', '!', '\'', '"']) {
-        return true;
-    }
-    let movers = ["cd", "pushd", "popd", "chdir", ".", "source", "eval", "builtin", "command", "-"];
-    let mut words = line.split(|c: char| c.is_whitespace() || ";&|=".contains(c));
-    words.any(|word| movers.contains(&word) || !word.is_ascii())
+/// Words of shells that move them, or change what a later line means. Some systems have programs of these
+/// names as well, which do nothing.
+const MOVERS: [&str; 18] = [
+    "alias", "autoload", "bind", "cd", "chdir", "declare", "enable", "export", "fc", "hash",
+    "popd", "pushd", "readonly", "set", "shopt", "trap", "unalias", "unset",
+];
+
+/// The programs of a line that leaves its shell where it is, if each of these names is a program and no
+/// function of the user's: one that is plain to read, and calls nothing that moves. Any other line may have
+/// moved it.
+pub(crate) fn stays(line: &str) -> Option<Vec<String>> {
+    let parts = glis_approve::pipeline(line).ok()?;
+    let programs: Vec<String> =
+        parts.into_iter().filter_map(|words| words.into_iter().next()).collect();
+    let moves = programs.iter().any(|program| MOVERS.contains(&program.as_str()));
+    (!moves).then_some(programs)
 }
 
 #[cfg(test)]
@@ -163,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn what_might_be_a_cd_is_one() {
+    fn only_a_plain_line_of_programs_stays_where_it_is() {
         for line in [
             "cd x",
             "ls;cd x",
@@ -188,11 +195,30 @@ mod tests {
             "cd&&ls",
             "command cd x",
             "ls|cd x",
+            "cd>/dev/null sub",
+            "cd>x",
+            "cd>&2",
+            "cd>>x",
+            "cd>|x sub",
+            "pushd>x sub",
+            "ls > x",
+            "./move",
+            "trap x DEBUG",
+            "alias ls=x",
+            "ls | popd",
+            "git status; make",
+            "",
         ] {
-            assert!(may_move(line), "{line}");
+            assert_eq!(stays(line), None, "{line}");
         }
-        for line in ["ls -la", "cargo test 2>&1 | tail -5", "git status; make", "cat abcd/cd.txt"] {
-            assert!(!may_move(line), "{line}");
+        for (line, programs) in [
+            ("ls -la", &["ls"][..]),
+            ("cat abcd/cd.txt", &["cat"]),
+            ("cargo test | tail -n 5", &["cargo", "tail"]),
+            // What is no program is found out where programs are looked for.
+            ("mkcd sub", &["mkcd"]),
+        ] {
+            assert_eq!(stays(line).unwrap(), programs, "{line}");
         }
     }
 }

@@ -59,6 +59,29 @@ pub fn argv(line: &str) -> Result<Vec<String>, NotPlain> {
     if words.is_empty() { Err(NotPlain::Empty) } else { Ok(words) }
 }
 
+/// The commands of a line of plain ones that are joined by `|`, each as its words.
+pub fn pipeline(line: &str) -> Result<Vec<Vec<String>>, NotPlain> {
+    if line.len() > LINE_BYTES_MAX {
+        return Err(NotPlain::TooLong);
+    }
+    // A quote that a shell would take for another one has a character before it that `argv` refuses.
+    let mut quote = None;
+    let parts = line.split(|character: char| {
+        match quote {
+            Some(open) if open == character => quote = None,
+            None if character == '\'' || character == '"' => quote = Some(character),
+            Some(_) | None => {}
+        }
+        quote.is_none() && character == '|'
+    });
+    let parts: Vec<&str> = parts.collect();
+    let gap = parts.len() > 1 && parts.iter().any(|part| part.trim_matches(BLANKS).is_empty());
+    if gap {
+        return Err(NotPlain::Character('|'));
+    }
+    parts.into_iter().map(argv).collect()
+}
+
 const BLANKS: [char; 2] = [' ', '\t'];
 
 /// The program's name: bare, and nothing that a shell may take for a path, an assignment, a job or a
@@ -139,6 +162,39 @@ mod tests {
         ] {
             assert_eq!(argv(line).unwrap(), wanted, "{line}");
         }
+    }
+
+    #[test]
+    fn plain_commands_are_joined_by_a_single_bar() {
+        let words = |line: &str| pipeline(line).map(|parts| parts.join(&"/".to_owned()).join(" "));
+        for (line, wanted) in [
+            ("ls", "ls"),
+            ("cat a | head -n 5", "cat a / head -n 5"),
+            ("cat a|head\t|wc", "cat a / head / wc"),
+            ("grep 'a|b' x | wc", "grep a|b x / wc"),
+            ("grep \"|\" x|grep '\"|\"'", "grep | x / grep \"|\""),
+        ] {
+            assert_eq!(words(line).as_deref(), Ok(wanted), "{line}");
+        }
+        for (line, odd) in [
+            ("ls || id", '|'),
+            ("ls |", '|'),
+            ("| ls", '|'),
+            ("ls | | id", '|'),
+            ("ls |& id", '&'),
+            ("ls | id > x", '>'),
+            ("ls | (id)", '('),
+            ("ls | a=b id", '='),
+            ("ls \\| id", '\\'),
+            ("ls $'|' | id", '$'),
+            ("ls | #id", '#'),
+            ("ls |\nid", '\n'),
+        ] {
+            assert_eq!(words(line), Err(NotPlain::Character(odd)), "{line}");
+        }
+        assert_eq!(words("ls '| id"), Err(NotPlain::OpenQuote));
+        assert_eq!(words("ls | eval x"), Err(NotPlain::Program("eval".to_owned())));
+        assert_eq!(words(&"a|".repeat(LINE_BYTES_MAX)), Err(NotPlain::TooLong));
     }
 
     #[test]

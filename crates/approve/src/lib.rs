@@ -17,7 +17,7 @@ mod place;
 mod rule;
 mod why;
 
-pub use argv::{LINE_BYTES_MAX, argv};
+pub use argv::{LINE_BYTES_MAX, argv, pipeline};
 pub use barred::Barred;
 pub use judge::{Author, Judge, RejectAction, Request, Settings, Verdict};
 pub use kind::Kind;

@@ -80,7 +80,7 @@ impl Place {
     }
 
     /// The program that a name stands for, if the agent cannot have written it.
-    pub(crate) fn program(&self, name: &str) -> Result<PathBuf, Why> {
+    pub fn program(&self, name: &str) -> Result<PathBuf, Why> {
         for folder in env::split_paths(&self.programs) {
             if !folder.is_absolute() {
                 return Err(Why::LoosePath { folder: folder.to_string_lossy().into_owned() });

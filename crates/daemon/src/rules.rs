@@ -96,5 +96,11 @@ fn place(session: &Session, folder: &str) -> Option<Place> {
     Some(place.among(variables))
 }
 
+/// Whether the session's agent finds a program of each of these names.
+pub(crate) fn are_programs(session: &Session, names: &[String]) -> bool {
+    let place = session.worktree.as_ref().and_then(|worktree| place(session, worktree));
+    place.is_some_and(|place| names.iter().all(|name| place.program(name).is_ok()))
+}
+
 #[cfg(test)]
 mod tests;

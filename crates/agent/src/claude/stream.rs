@@ -7,7 +7,7 @@ use crate::dialect::{CHANGED, Dialect, GONE, Interrupt, Shown, Source};
 use crate::heard::{Heard, Said, Usage};
 use crate::hearing::{Meaning, answers, as_text, json_line, text};
 use crate::lines::Lines;
-use crate::wants::{digest, may_move, said_with};
+use crate::wants::{digest, said_with, stays};
 use glis_core::AskId;
 use glis_core::input::Sign;
 use glis_core::talk::{ALLOW, Ask, AskKind, DENY};
@@ -38,6 +38,8 @@ pub(super) struct Stream {
     /// Commands that have run since, or may be running, and may move its shell elsewhere. It does not
     /// tell where that is.
     movers: BTreeSet<String>,
+    /// What all others have called. A function of the user's shell may move it as well.
+    called: BTreeSet<String>,
     /// When a limit ends that the turn has met, as far as it was told.
     resets: String,
     /// What it is saying: each block of an answer comes in pieces, and then whole.
@@ -141,8 +143,11 @@ impl Stream {
 
     fn note_movers(&mut self, words: &Value) {
         let commands = blocks(words).filter(|block| text(block, "/name") == SHELL_TOOL);
-        for block in commands.filter(|block| may_move(text(block, "/input/command"))) {
-            self.movers.insert(text(block, "/id").to_owned());
+        for block in commands {
+            match stays(text(block, "/input/command")) {
+                Some(programs) => self.called.extend(programs),
+                None => drop(self.movers.insert(text(block, "/id").to_owned())),
+            }
         }
     }
 
@@ -330,6 +335,10 @@ impl Dialect for Stream {
     fn deny_because(&self, ask: &Ask, reason: &str) -> Result<Vec<u8>, String> {
         self.asked_now(ask)?;
         Ok(response(ask, &json!({"behavior": "deny", "message": reason})))
+    }
+
+    fn called(&self) -> Vec<String> {
+        self.called.iter().cloned().collect()
     }
 
     fn shows(&self, _lines: &[String]) -> Shown {

@@ -104,6 +104,21 @@ fn a_command_is_judged_where_its_own_process_would_run_it() {
 }
 
 #[test]
+fn what_is_not_on_the_path_is_no_program() {
+    let tree = tempfile::tempdir().unwrap();
+    let session = at_work(tree.path());
+    let are = |names: &[&str]| {
+        let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+        are_programs(&session, &names)
+    };
+    assert!(are(&["ls", "cat"]));
+    assert!(!are(&["ls", "mkcd-of-my-profile"]));
+    let mut ended = session.clone();
+    ended.run = None;
+    assert!(!are_programs(&ended, &["ls".to_owned()]), "no process, no path of programs");
+}
+
+#[test]
 fn one_file_that_may_not_be_written_is_reason_enough_to_ask() {
     let tree = tempfile::tempdir().unwrap();
     let session = at_work(tree.path());
