@@ -7,6 +7,9 @@
 use crate::kind::Kind;
 use crate::rule::Rule;
 
+/// Programs of the rules below that print what they read, or some of it, and may stand behind a `|`.
+pub(crate) const FILTERS: [&str; 7] = ["cat", "grep", "head", "sort", "tail", "uniq", "wc"];
+
 /// The rules without any configuration.
 pub(crate) fn rules() -> Vec<Rule> {
     vec![
@@ -16,6 +19,9 @@ pub(crate) fn rules() -> Vec<Rule> {
         lines("tail", &["tail -n 20 a.txt"], &["tail -f a.txt", "tail --pid=1 a.txt"]),
         read("wc", "Lclmw", &["wc -l a.txt"], &["wc --files0-from=a.txt"]),
         grep(),
+        // A second file of `uniq` would be written, and `sort` sorts large ones in files of its own.
+        plain("sort", "bdfghinruV", &["sort -rn"], &["sort -o a", "sort a"]),
+        plain("uniq", "cdiu", &["uniq -c"], &["uniq a", "uniq a b"]),
         find(),
         alone("pwd", "LP"),
         alone("true", ""),
@@ -27,7 +33,7 @@ fn read(program: &str, letters: &str, allowed: &[&str], refused: &[&str]) -> Rul
 }
 
 fn lines(program: &str, allowed: &[&str], refused: &[&str]) -> Rule {
-    let values = values(&["-n", "-c", "--lines=", "--bytes="], Kind::Number).collect();
+    let values = values(&["-", "-n", "-c", "--lines=", "--bytes="], Kind::Number).collect();
     Rule { values, ..read(program, "qv", allowed, refused) }
 }
 
@@ -90,6 +96,7 @@ mod tests {
         for rule in rules() {
             assert_eq!(rule.check(), Ok(()), "{}", rule.program);
             assert!(!rule.not_match.is_empty(), "{}", rule.program);
+            assert_eq!(rule.barred(), None, "{}", rule.program);
         }
     }
 }

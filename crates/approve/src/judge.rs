@@ -1,13 +1,14 @@
-//! The verdict on a request: rejected first, then accepted by a rule, else left to a person.
+//! The verdict on a request: what a rule reads whole is judged by that, else a pattern may reject it, else
+//! it is left to a person.
 
 use serde::{Deserialize, Serialize};
 
-use crate::argv::{LINE_BYTES_MAX, argv};
+use crate::argv::{LINE_BYTES_MAX, pipeline};
 use crate::defaults;
 use crate::edit;
 use crate::patterns::{ACCEPT, BadPattern, Patterns, REJECT};
 use crate::place::Place;
-use crate::rule::Rule;
+use crate::rule::{Paths, Rule};
 use crate::why::{NotPlain, Why};
 
 /// What an agent asks leave for.
@@ -28,7 +29,7 @@ pub enum Request<'a> {
 pub enum Verdict {
     /// It is answered with a yes.
     Accept {
-        /// The rule's program, the pattern, or `edits`.
+        /// The rule's program (`cat | head`), the pattern, or `edits`.
         rule: String,
         /// Who wrote it.
         author: Author,
@@ -127,6 +128,14 @@ impl Judge {
         if text.len() > LINE_BYTES_MAX {
             return Verdict::Manual(Why::NotPlain(NotPlain::TooLong));
         }
+        let unread = match request {
+            Request::Command(line) => match self.command(line, place) {
+                // A pattern would guess at what a rule has read to its last word.
+                Ok(answer) => return told(answer),
+                Err(why) => why,
+            },
+            Request::Edit(_) | Request::Prompt(_) | Request::Other(_) => Why::Unknown,
+        };
         if let Some(pattern) = self.patterns.rejects(text) {
             let (pattern, author) = (pattern.to_owned(), author(pattern, &REJECT));
             return match self.reject_action {
@@ -134,32 +143,45 @@ impl Judge {
                 RejectAction::Manual => Verdict::Manual(Why::Rejectable { pattern }),
             };
         }
-        let accepted = match request {
-            Request::Command(line) => self.command(line, place),
+        told(match request {
+            Request::Command(_) | Request::Other(_) => Err(unread),
             Request::Edit(path) => self.edit(path, place),
             Request::Prompt(text) => self.prompt(text),
-            Request::Other(_) => Err(Why::Unknown),
-        };
-        accepted.map_or_else(Verdict::Manual, |(rule, author)| Verdict::Accept { rule, author })
+        })
     }
 
-    fn command(&self, line: &str, place: Option<&Place>) -> Result<(String, Author), Why> {
-        let words = argv(line).map_err(Why::NotPlain)?;
+    /// What becomes of a command that rules read whole, or why none does.
+    fn command(&self, line: &str, place: Option<&Place>) -> Result<Answer, Why> {
+        let commands = pipeline(line).map_err(Why::NotPlain)?;
+        let mut read = Vec::new();
+        for words in &commands {
+            let position = if read.is_empty() { Position::First } else { Position::Behind };
+            read.push(self.fitting(words, position)?);
+        }
+        Ok(answer(&read, place))
+    }
+
+    /// The rules that allow these words.
+    fn fitting<'a>(&'a self, words: &'a [String], at: Position) -> Result<Vec<Fit<'a>>, Why> {
         let Some((program, words)) = words.split_first() else {
             return Err(Why::NotPlain(NotPlain::Empty));
         };
-        let program = program.clone();
-        let mut refused = match self.barred.contains(&program) {
-            true => Why::Barred { program: program.clone() },
-            false => Why::NoRule { program: program.clone() },
+        let named = || program.clone();
+        let mut refused = match self.barred.contains(program) {
+            true => Why::Barred { program: named() },
+            false => Why::NoRule { program: named() },
         };
-        for (author, rule) in self.rules.iter().filter(|(_, rule)| rule.program == program) {
-            match allowed(rule, words, place) {
-                Ok(()) => return Ok((rule.program.clone(), *author)),
-                Err(why) => refused = why,
+        let mut fits = Vec::new();
+        for (author, rule) in self.rules.iter().filter(|(_, rule)| rule.program == *program) {
+            match rule.fit(words) {
+                Ok(paths) if at == Position::First || filters(*author, rule, &paths) => {
+                    fits.push(Fit { author: *author, rule, paths });
+                }
+                Ok(_) => refused = Why::NoFilter { program: named() },
+                Err(word) => refused = rule.refusal(word),
             }
         }
-        Err(refused)
+        if fits.is_empty() { Err(refused) } else { Ok(fits) }
     }
 
     fn edit(&self, path: &str, place: Option<&Place>) -> Result<(String, Author), Why> {
@@ -180,12 +202,56 @@ fn author(pattern: &str, own: &[&str]) -> Author {
     if own.contains(&pattern) { Author::Glis } else { Author::User }
 }
 
-/// A command without any path works on its folder, so that this has to be in the worktree as well.
-fn allowed(rule: &Rule, words: &[String], place: Option<&Place>) -> Result<(), Why> {
-    let paths = rule.fit(words).map_err(|word| rule.refusal(word))?;
-    let place = place.ok_or(Why::NoPlace)?;
-    place.inside(".")?;
-    place.program(&rule.program)?;
-    place.is_unchanged(&rule.program)?;
-    paths.into_iter().try_for_each(|path| place.inside(path).map(drop))
+/// A rule that allows a command, and the paths in it.
+struct Fit<'a> {
+    author: Author,
+    rule: &'a Rule,
+    paths: Paths<'a>,
+}
+
+/// Where a command stands among those that are joined.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Position {
+    First,
+    /// Its input is what the one before it prints.
+    Behind,
+}
+
+/// The rule that accepts, with who wrote it.
+type Answer = Result<(String, Author), Why>;
+
+fn told(answer: Answer) -> Verdict {
+    answer.map_or_else(Verdict::Manual, |(rule, author)| Verdict::Accept { rule, author })
+}
+
+/// Whether a command only passes on what the one before it prints. That many a program takes its input
+/// for orders is nothing that a rule says, so that only programs that we know may stand there.
+fn filters(author: Author, rule: &Rule, paths: &Paths<'_>) -> bool {
+    author == Author::Glis && defaults::FILTERS.contains(&rule.program.as_str()) && paths.is_empty()
+}
+
+/// Every command needs a rule that allows it at this place.
+fn answer(commands: &[Vec<Fit<'_>>], place: Option<&Place>) -> Answer {
+    let (mut programs, mut author) = (Vec::new(), Author::Glis);
+    for fits in commands {
+        let mut refused = Why::NoPlace;
+        let allows = |fit: &&Fit<'_>| fit.allowed(place).map_err(|why| refused = why).is_ok();
+        let fit = fits.iter().find(allows).ok_or(refused)?;
+        programs.push(fit.rule.program.as_str());
+        if fit.author == Author::User {
+            author = Author::User;
+        }
+    }
+    Ok((programs.join(" | "), author))
+}
+
+impl Fit<'_> {
+    /// A command without any path works on its folder, so that this has to be in the worktree as well.
+    fn allowed(&self, place: Option<&Place>) -> Result<(), Why> {
+        let place = place.ok_or(Why::NoPlace)?;
+        place.inside(".")?;
+        place.program(&self.rule.program)?;
+        place.is_unchanged(&self.rule.program)?;
+        self.paths.iter().try_for_each(|path| place.inside(path).map(drop))
+    }
 }

@@ -22,7 +22,7 @@ pub struct Rule {
     #[serde(default)]
     pub flags: Vec<String>,
     /// Flags with a value behind them: as the next word, or in the same one if the flag's name ends
-    /// with `=`.
+    /// with `=`. The flag `-` is a number alone: `-20`.
     #[serde(default)]
     pub values: BTreeMap<String, Kind>,
     /// The arguments that must be there, in order. Where the first is a choice, it is the first word of
@@ -151,8 +151,12 @@ impl Rule {
         if wanted.next().is_some() { Err(None) } else { Ok(paths) }
     }
 
-    /// The value in a word such as `--lines=5`, if that form is listed.
+    /// The value in a word such as `--lines=5` or `-5`, if that form is listed.
     fn joined<'a>(&self, word: &'a str) -> Option<(&Kind, &'a str)> {
+        let number = word.strip_prefix('-').filter(|number| Kind::Number.fits(number));
+        if let (Some(number), Some(kind)) = (number, self.values.get("-")) {
+            return Some((kind, number));
+        }
         let at = word.find('=')?;
         let (flag, value) = word.split_at_checked(at + 1)?;
         self.values.get(flag).map(|kind| (kind, value))
@@ -189,9 +193,14 @@ mod tests {
             program: "head".to_owned(),
             letters: "qv".to_owned(),
             flags: vec!["--".to_owned(), "--quiet".to_owned()],
-            values: [("-n", Kind::Number), ("--lines=", Kind::Number), ("--from", Kind::Path)]
-                .map(|(flag, kind)| (flag.to_owned(), kind))
-                .into(),
+            values: [
+                ("-n", Kind::Number),
+                ("--lines=", Kind::Number),
+                ("--from", Kind::Path),
+                ("-", Kind::Number),
+            ]
+            .map(|(flag, kind)| (flag.to_owned(), kind))
+            .into(),
             arguments: vec![Kind::Word],
             rest: Some(Kind::Path),
             r#match: vec!["head x".to_owned()],
@@ -216,6 +225,9 @@ mod tests {
             ("head w a b", paths(&["a", "b"])),
             ("head -qv -n 5 --lines=5 --quiet -- w a", paths(&["a"])),
             ("head --from c w a", paths(&["c", "a"])),
+            ("head -20 w a", paths(&["a"])),
+            ("head -20x w", not("-20x")),
+            ("head --20 w", not("--20")),
             ("head", Err(None)),
             ("head w -n", Err(None)),
             ("head -n x w", not("x")),

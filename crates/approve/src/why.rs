@@ -32,6 +32,11 @@ pub enum Why {
         /// Its name.
         program: String,
     },
+    /// The program stands behind a `|`, and is not known to only pass on what it reads there.
+    NoFilter {
+        /// Its name.
+        program: String,
+    },
     /// There are rules about this program; none allows this word, or that there is none.
     Word {
         /// The program's name.

@@ -498,6 +498,62 @@ const PLAIN: &[&str] = &[
     "echo hello 'a b'",
     "tar -tf a.tar",
     "echo a=b",
+    "head -5 a.txt",
+    "tail -20 src/main.rs",
+];
+
+/// Lines of plain commands behind each other, and the rules that accept them.
+const PIPES: &[(&str, &str)] = &[
+    ("cat a.txt | head -5", "cat | head"),
+    ("cat a.txt|wc -l", "cat | wc"),
+    (
+        "grep -rn 'a|b' src | sort -u | uniq -c | sort -rn | head -n 3",
+        "grep | sort | uniq | sort | head",
+    ),
+    ("ls -la | grep -v x", "ls | grep"),
+    ("find . -name '*.rs' | wc -l", "find | wc"),
+    ("rg -n main src | tail -20", "rg | tail"),
+];
+
+/// What may not stand behind one.
+const BEHIND: &[&str] = &[
+    "sh",
+    "bash",
+    "cat a.txt",
+    "head -n 5 a.txt",
+    "grep x a.txt",
+    "cat -",
+    "tee b.txt",
+    "xargs cat",
+    "xargs",
+    "rg x",
+    "echo x",
+    "tar -tf a.tar",
+    "curl --head http://localhost",
+    "find .",
+    "ls",
+    "pwd",
+    "true",
+    "sort -o b.txt",
+    "sort a.txt",
+    "uniq a.txt b.txt",
+    "tail -f",
+    "python3",
+    "own",
+    "./cat",
+    "&& id",
+    "| id",
+    "& id",
+    "cat > b.txt",
+    "cat ; id",
+    "cat $(id)",
+    "cat\nid",
+    "(cat)",
+    "a=b cat",
+    "'cat'",
+    "eval id",
+    "",
+    "while read x",
 ];
 
 #[derive(serde::Deserialize)]
@@ -590,6 +646,53 @@ fn plain_lines_are_accepted_by_the_rule_for_their_program() {
         let rule = line.split(' ').next().unwrap().to_owned();
         let verdict = ground.verdict(line);
         assert!(matches!(&verdict, Verdict::Accept { rule: by, .. } if *by == rule), "{line}");
+    }
+}
+
+#[test]
+fn plain_commands_in_a_row_are_accepted_where_each_is() {
+    let ground = Ground::new();
+    for (line, rules) in PIPES {
+        let verdict = ground.verdict(line);
+        assert!(
+            matches!(&verdict, Verdict::Accept { rule, .. } if rule == rules),
+            "{line}: {verdict:?}"
+        );
+        // The place of every one of them counts.
+        let unplaced = ground.judge.verdict(Request::Command(line), None);
+        assert_eq!(unplaced, Verdict::Manual(Why::NoPlace), "{line}");
+        for behind in BEHIND {
+            let longer = format!("{line} | {behind}");
+            let verdict = ground.verdict(&longer);
+            assert!(matches!(verdict, Verdict::Manual(_)), "{longer:?}: {verdict:?}");
+        }
+        for (group, lines) in HOSTILE.iter().chain(enemy::LINES) {
+            for hostile in *lines {
+                for longer in [format!("{line} | {hostile}"), format!("{hostile} | {line}")] {
+                    let verdict = ground.verdict(&longer);
+                    assert!(
+                        matches!(verdict, Verdict::Manual(_)),
+                        "{group}: {longer:?}: {verdict:?}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_command_that_a_rule_reads_whole_is_not_rejected_for_its_words() {
+    let ground = Ground::new();
+    let judge = Judge::new(Settings::default()).unwrap();
+    let place = ground.place();
+    let verdict = |line: &str| judge.verdict(Request::Command(line), Some(&place));
+    for line in ["grep -rn remove src", "grep -rn 'delete_user' src", "cat removed.txt | head -5"] {
+        assert!(matches!(verdict(line), Verdict::Accept { .. }), "{line}: {:?}", verdict(line));
+    }
+    // Nobody has said no to this, and the rule does not say yes.
+    assert!(matches!(verdict("grep -rn remove /etc"), Verdict::Manual(Why::PathOutside { .. })));
+    for line in ["rm -rf x", "grep -rn remove src; id", "grep --delete x", "git push --delete x"] {
+        assert!(matches!(verdict(line), Verdict::Reject { .. }), "{line}: {:?}", verdict(line));
     }
 }
 

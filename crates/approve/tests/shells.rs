@@ -11,7 +11,7 @@ use std::io::Write as _;
 use std::process::{Command, Stdio};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use glis_approve::argv;
+use glis_approve::{argv, pipeline};
 
 /// Prints its words, a line each.
 const PRINTF: &str = "[ $# = 0 ] || printf '>%s\\n' \"$@\"";
@@ -30,6 +30,9 @@ const SHELLS: &[(&str, &[&str], &str)] = &[
 
 /// What a generated line calls; no shell has it built in.
 const PROGRAM: &str = "probe";
+
+/// What it calls behind a `|`: prints what it reads, and then its words.
+const BEHIND: &str = "relay";
 
 /// What lines are made of: mostly plain, so that many are read, and often not.
 const PIECES: &[&str] = &[
@@ -59,6 +62,9 @@ impl Chance {
             // The first half of the pieces is plain.
             let bound = if self.below(6) == 0 { PIECES.len() } else { PIECES.len() / 2 };
             line.push_str(PIECES[self.below(bound)]);
+            if self.below(12) == 0 {
+                line.push_str("|relay ");
+            }
         }
         line
     }
@@ -73,7 +79,11 @@ fn installed() -> Vec<&'static (&'static str, &'static [&'static str], &'static 
 /// What a shell makes of all lines: each line's words, in order.
 fn read_by(words: &[&str], print: &str, lines: &[String]) -> String {
     // A function is called with the words that a program would get, and costs no process.
-    let mut script = format!("PATH=/nonexistent x=EXPANDED; probe() {{ echo '<'; {print}; }}\n");
+    let copy = if print == PRINT { "print -r --" } else { "printf '%s\\n'" };
+    let mut script = format!(
+        "PATH=/nonexistent x=EXPANDED; probe() {{ echo '<'; {print}; }}\n\
+         relay() {{ while IFS= read -r line; do {copy} \"$line\"; done; echo '<'; {print}; }}\n"
+    );
     for line in lines {
         script.push_str(line);
         script.push('\n');
@@ -101,9 +111,11 @@ fn read_by(words: &[&str], print: &str, lines: &[String]) -> String {
 fn read_by_us(lines: &[String]) -> String {
     let mut text = String::new();
     for line in lines {
-        text.push_str("<\n");
-        for word in argv(line).unwrap().iter().skip(1) {
-            writeln!(text, ">{word}").ok();
+        for words in pipeline(line).unwrap() {
+            text.push_str("<\n");
+            for word in words.iter().skip(1) {
+                writeln!(text, ">{word}").ok();
+            }
         }
     }
     text
@@ -120,15 +132,19 @@ fn every_shell_reads_a_plain_line_as_we_do() {
         println!("shells: {names:?}, seed: {seed}, lines: {wanted}");
         let mut chance = Chance(seed);
         let mut refused = BTreeSet::new();
-        let mut taken = 0;
+        let (mut taken, mut joined) = (0, 0);
         while taken < wanted {
             let mut lines = Vec::new();
             while lines.len() < 1000 {
                 let line = chance.line();
-                if argv(&line).is_ok() {
-                    lines.push(line);
-                } else {
+                let Ok(commands) = pipeline(&line) else {
                     refused.insert(line);
+                    continue;
+                };
+                // Whatever else stands behind a `|` is no function of this test.
+                if commands.iter().skip(1).all(|words| words[0] == BEHIND) {
+                    joined += usize::from(commands.len() > 1);
+                    lines.push(line);
                 }
             }
             taken += lines.len();
@@ -136,6 +152,7 @@ fn every_shell_reads_a_plain_line_as_we_do() {
                 compare(name, &lines, |lines| read_by(words, print, lines));
             }
         }
+        assert!(joined > wanted / 10, "hardly any line has a `|`: {joined}");
         assert!(refused.len() > wanted / 10, "hardly any line is hostile: {}", refused.len());
     }
     let missing = SHELLS.iter().map(|(name, ..)| *name).filter(|name| !names.contains(name));

@@ -47,7 +47,7 @@ impl Answerer {
 pub enum Verdict {
     /// It is allowed.
     Accept {
-        /// The program of the rule, the pattern, or `edits`.
+        /// The program of the rule (`cat | head`), the pattern, or `edits`.
         rule: String,
         /// Who wrote the rule.
         author: Author,
@@ -104,6 +104,8 @@ pub enum Unruled {
     NoRule,
     /// The user's rule about this program may not be used.
     Barred,
+    /// The program stands behind a `|`, and is not known to only pass on what it reads.
+    NoFilter,
     /// The rules about this program do not allow this word.
     Word,
     /// The rules about this program want more words.

@@ -233,7 +233,10 @@ fn a_command_is_tried_without_a_session_or_a_daemon() -> Outcome {
     assert_eq!(test("ls")?, json!({"verdict": "accept", "rule": "ls", "author": "glis"}));
     let manual = |why: &str, about: &str| json!({"verdict": "manual", "rule": null, "why": why, "about": about});
     assert_eq!(test("ls /etc")?, manual("path_outside", "/etc"));
-    assert_eq!(test("ls | sh")?, manual("character", "|"));
+    assert_eq!(test("ls | sh")?, manual("no_rule", "sh"));
+    assert_eq!(test("ls | find .")?, manual("no_filter", "find"));
+    assert_eq!(test("cat a | head -5")?["rule"], "cat | head");
+    assert_eq!(test("grep -rn remove src")?["verdict"], "accept");
     assert_eq!(test("git status")?, manual("no_rule", "git"));
     assert_eq!(test("rm -rf x")?["verdict"], "reject");
     let words = house.ok(&["auto-yes", "test", "ls --all"])?;

@@ -37,7 +37,6 @@ pub(crate) const LINES: &[(&str, &[&str])] = &[
             "grep -D read x a.txt",
             "grep --dereference-recursive x .",
             "head -n5 a.txt",
-            "head -5 a.txt",
             "head --lines 5 a.txt",
             "head --lin=5 a.txt",
             "head -n +5 a.txt",

@@ -38,6 +38,7 @@ fn reason(why: Unruled, about: &str) -> String {
         Unruled::Barred => {
             format!("your rule about `{about}` is not used; `glis config check` says why")
         }
+        Unruled::NoFilter => format!("`{about}` behind a `|` may take what it reads for orders"),
         Unruled::Word => format!("no rule allows the word `{about}`"),
         Unruled::WordsMissing => format!("the rule for `{about}` needs more words"),
         Unruled::NoProgram => format!("`{about}` is not on the agent's PATH"),
