@@ -9,6 +9,7 @@ use crate::edit;
 use crate::patterns::{ACCEPT, BadPattern, Patterns, REJECT};
 use crate::place::Place;
 use crate::rule::{Paths, Rule};
+use crate::sets::Set;
 use crate::why::{NotPlain, Why};
 
 /// What an agent asks leave for.
@@ -70,6 +71,8 @@ pub enum RejectAction {
 pub struct Settings {
     /// Rules beside the ones that glis comes with.
     pub rules: Vec<Rule>,
+    /// Sets of rules that are switched on.
+    pub sets: Vec<Set>,
     /// Prompts that are accepted.
     pub accept: Vec<String>,
     /// What is rejected.
@@ -85,6 +88,7 @@ impl Default for Settings {
         let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
         Self {
             rules: Vec::new(),
+            sets: Vec::new(),
             accept: texts(&ACCEPT),
             reject: texts(&REJECT),
             reject_action: RejectAction::default(),
@@ -108,12 +112,13 @@ impl Judge {
     /// Takes settings whose rules were checked one by one ([`Rule::check`]). One that may not be used
     /// ([`Rule::barred`]) allows nothing.
     pub fn new(settings: Settings) -> Result<Self, BadPattern> {
-        let Settings { rules, accept, reject, reject_action, edits } = settings;
+        let Settings { rules, sets, accept, reject, reject_action, edits } = settings;
         let patterns = Patterns::new(&reject, &accept)?;
         let (barred, rules): (Vec<Rule>, Vec<Rule>) =
             rules.into_iter().partition(|rule| rule.barred().is_some());
         let barred = barred.into_iter().map(|rule| rule.program).collect();
-        let own = defaults::rules().into_iter().map(|rule| (Author::Glis, rule));
+        let sets = sets.into_iter().flat_map(Set::rules);
+        let own = defaults::rules().into_iter().chain(sets).map(|rule| (Author::Glis, rule));
         let rules = own.chain(rules.into_iter().map(|rule| (Author::User, rule))).collect();
         Ok(Self { rules, barred, patterns, reject_action, edits })
     }
@@ -252,6 +257,9 @@ impl Fit<'_> {
         place.inside(".")?;
         place.program(&self.rule.program)?;
         place.is_unchanged(&self.rule.program)?;
+        if self.rule.program == "git" {
+            place.git_is_own()?;
+        }
         self.paths.iter().try_for_each(|path| place.inside(path).map(drop))
     }
 }

@@ -8,6 +8,7 @@ use std::io;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Component, Path, PathBuf};
 
+use crate::git::Repository;
 use crate::why::Why;
 
 /// The place of a request.
@@ -22,10 +23,15 @@ pub struct Place {
 }
 
 /// Variables that name files which a shell, the loader or an interpreter runs before anything else.
-const LOADING: [&str; 12] = [
+const LOADING: [&str; 17] = [
     "BASH_ENV",
     "ENV",
     "GCONV_PATH",
+    "GIT_CONFIG_GLOBAL",
+    "GIT_CONFIG_SYSTEM",
+    "GIT_DIR",
+    "GIT_EXEC_PATH",
+    "GIT_EXTERNAL_DIFF",
     "LD_AUDIT",
     "LD_LIBRARY_PATH",
     "LD_PRELOAD",
@@ -111,6 +117,30 @@ impl Place {
         }
         let real = resolve(&self.folder, Path::new(path)).ok_or_else(outside)?;
         if self.holds(&real) { Ok(real) } else { Err(outside()) }
+    }
+
+    /// Whether git starts nothing here that the agent may have written: it runs at the root of the worktree,
+    /// where no other repository is found first, none lies within, and no setting leads into the worktree.
+    pub(crate) fn git_is_own(&self) -> Result<(), Why> {
+        let more = |about: String| Why::Git { about };
+        if self.folder != self.worktree {
+            return Err(more("it runs below the root of the worktree".to_owned()));
+        }
+        let repository = Repository::of(&self.worktree);
+        let repository =
+            repository.ok_or_else(|| more("the worktree has no repository".to_owned()))?;
+        let home = self.variables.iter().find(|(name, _)| name == "HOME").map(|(_, home)| home);
+        if let Some(setting) = repository.runs_from(&self.worktree, home.map(OsString::as_os_str)) {
+            return Err(more(setting));
+        }
+        let tracked = repository.tracked();
+        let tracked = tracked.ok_or_else(|| more("its index cannot be read".to_owned()))?;
+        match tracked.iter().find(|one| one.is_repository()) {
+            Some(within) => {
+                Err(more(format!("submodule {}", String::from_utf8_lossy(&within.path))))
+            }
+            None => Ok(()),
+        }
     }
 
     /// The path of a file in the worktree as seen from its root.

@@ -66,6 +66,11 @@ pub enum Why {
     },
     /// It is unknown where it would happen, or with which programs.
     NoPlace,
+    /// Git would do more than the command says.
+    Git {
+        /// By what.
+        about: String,
+    },
     /// A path leads out of the worktree, or it cannot be told where it leads.
     PathOutside {
         /// As it was written.

@@ -5,14 +5,17 @@
 
 #[path = "hostile/enemy.rs"]
 mod enemy;
+#[path = "hostile/sets.rs"]
+mod sets;
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
+use std::process::Command;
 
-use glis_approve::{Author, Judge, Place, Request, Rule, Settings, Verdict, Why};
+use glis_approve::{Author, Judge, Place, Request, Rule, Set, Settings, Verdict, Why};
 
 /// Rules of a user who is used to these programs, and has listed the flags that only read.
 const USERS: &str = r#"
@@ -561,6 +564,9 @@ struct Rules {
     rule: Vec<Rule>,
 }
 
+/// Programs that the sets are about.
+const OF_SETS: [&str; 6] = ["git", "cargo", "npm", "pytest", "go", "gofmt"];
+
 struct Ground {
     root: tempfile::TempDir,
     judge: Judge,
@@ -568,6 +574,10 @@ struct Ground {
 
 impl Ground {
     fn new() -> Self {
+        Self::with(&[])
+    }
+
+    fn with(sets: &[Set]) -> Self {
         let root = tempfile::tempdir().unwrap();
         let tree = root.path().join("tree");
         fs::create_dir_all(tree.join("src")).unwrap();
@@ -575,13 +585,16 @@ impl Ground {
         for file in ["a.txt", "b.txt", "a.tar", "src/main.rs", "../secret"] {
             fs::write(tree.join(file), "x").unwrap();
         }
+        git(&tree, &["init", "-q"]);
+        git(&tree, &["add", "src", "a.txt"]);
         // Programs that exist, whatever this machine has; and some that the agent has written.
         let programs = root.path().join("programs");
         fs::create_dir(&programs).unwrap();
         let rules: Rules = toml::from_str(USERS).unwrap();
         let listed = rules.rule.iter().map(|rule| rule.program.as_str());
-        for name in
-            listed.chain(["ls", "cat", "head", "tail", "wc", "grep", "find", "pwd", "true", "git"])
+        for name in listed
+            .chain(["ls", "cat", "head", "tail", "wc", "grep", "find", "pwd", "true"])
+            .chain(OF_SETS)
         {
             program(&programs.join(name));
         }
@@ -594,8 +607,13 @@ impl Ground {
             assert_eq!(rule.check(), Ok(()), "{}", rule.program);
         }
         // Without patterns: what they reject is not what keeps these lines out.
-        let settings =
-            Settings { rules: rules.rule, reject: Vec::new(), edits: true, ..Settings::default() };
+        let settings = Settings {
+            rules: rules.rule,
+            sets: sets.to_vec(),
+            reject: Vec::new(),
+            edits: true,
+            ..Settings::default()
+        };
         Self { root, judge: Judge::new(settings).unwrap() }
     }
 
@@ -609,6 +627,11 @@ impl Ground {
     fn verdict(&self, line: &str) -> Verdict {
         self.judge.verdict(Request::Command(line), Some(&self.place()))
     }
+}
+
+fn git(tree: &Path, words: &[&str]) {
+    let done = Command::new("git").args(words).current_dir(tree).output().unwrap();
+    assert!(done.status.success(), "{words:?}: {}", String::from_utf8_lossy(&done.stderr));
 }
 
 fn program(file: &Path) {
@@ -728,6 +751,87 @@ fn a_hostile_word_behind_a_plain_line_makes_it_one_to_ask_about() {
             assert!(matches!(verdict, Verdict::Manual(_)), "{longer:?}: {verdict:?}");
         }
     }
+}
+
+#[test]
+fn with_every_set_the_everyday_lines_are_accepted_and_no_hostile_one() {
+    let (ground, without) = (Ground::with(&Set::ALL), Ground::new());
+    for line in sets::EVERYDAY {
+        let verdict = ground.verdict(line);
+        assert!(matches!(verdict, Verdict::Accept { .. }), "{line}: {verdict:?}");
+        let none = without.verdict(line);
+        assert!(matches!(none, Verdict::Manual(_)), "{line}: {none:?}");
+    }
+    let mut count = 0;
+    let mut ask = |group: &str, line: &str| {
+        let verdict = ground.verdict(line);
+        assert!(matches!(verdict, Verdict::Manual(_)), "{group}: {line:?}: {verdict:?}");
+        count += 1;
+    };
+    for (group, lines) in sets::LINES {
+        lines.iter().for_each(|line| ask(group, line));
+    }
+    // What is hostile without the sets is so with them, but for the very lines that they are for.
+    for (group, lines) in HOSTILE.iter().chain(enemy::LINES) {
+        let others = lines.iter().filter(|line| !sets::EVERYDAY.contains(line));
+        others.for_each(|line| ask(group, line));
+    }
+    for line in sets::EVERYDAY {
+        for behind in sets::BEHIND {
+            ask("behind", &format!("{line} {behind}"));
+        }
+        for before in sets::BEFORE {
+            ask("before", &format!("{before}{line}"));
+        }
+    }
+    println!("{count} hostile lines with every set, none accepted");
+    assert!(count >= 5000, "{count}");
+}
+
+/// Git is asked about wherever it could run what the agent has written.
+#[test]
+fn git_is_accepted_only_where_its_settings_are_not_the_agents() {
+    let about = |change: &dyn Fn(&Path)| {
+        let ground = Ground::with(&[Set::GitRead]);
+        let tree = ground.root.path().join("tree");
+        change(&tree);
+        match ground.verdict("git status") {
+            Verdict::Manual(Why::Git { about }) => about,
+            other => format!("{other:?}"),
+        }
+    };
+    assert!(about(&|_| ()).starts_with("Accept"));
+    assert_eq!(
+        about(&|tree| git(tree, &["config", "core.hooksPath", ".husky/_"])),
+        "hooksPath = .husky/_"
+    );
+    assert_eq!(
+        about(&|tree| git(tree, &["config", "core.fsmonitor", "./watch"])),
+        "fsmonitor = ./watch"
+    );
+    assert!(about(&|tree| git(tree, &["config", "core.fsmonitor", "true"])).starts_with("Accept"));
+    let submodule = |tree: &Path| {
+        let commit = "160000,4b825dc642cb6eb9a060e54bf8d69288fbee4904,sub";
+        git(tree, &["update-index", "--add", "--cacheinfo", commit]);
+    };
+    assert_eq!(about(&submodule), "submodule sub");
+    assert_eq!(
+        about(&|tree| git(tree, &["update-index", "--split-index"])),
+        "its index cannot be read"
+    );
+    let moved = |tree: &Path| {
+        fs::rename(tree.join(".git"), tree.join("src/git")).unwrap();
+        fs::write(tree.join(".git"), "gitdir: src/git\n").unwrap();
+    };
+    assert_eq!(about(&moved), "the worktree has no repository");
+    // Below the root another repository may be found first, a bare one among them.
+    let ground = Ground::with(&[Set::GitRead]);
+    let tree = ground.root.path().join("tree");
+    let place =
+        Place::new(&tree, &tree.join("src"), ground.root.path().join("programs").as_os_str())
+            .unwrap();
+    let below = ground.judge.verdict(Request::Command("git status"), Some(&place));
+    assert!(matches!(below, Verdict::Manual(Why::Git { .. })), "{below:?}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! What rules answer for a person: the section of the configuration, and what is wrong with it.
 
 use crate::fault::{Fault, line_of};
-use glis_approve::{BadRule, Barred, Judge, RejectAction, Rule, Settings, is_too_wide};
+use glis_approve::{BadRule, Barred, Judge, RejectAction, Rule, Set, Settings, is_too_wide};
 use glis_core::plain::in_one_line;
 use serde::{Deserialize as _, Serialize};
 use std::time::Duration;
@@ -20,6 +20,8 @@ pub struct AutoYesConfig {
     pub reject_action: RejectAction,
     /// Whether files in the worktree may be written without asking.
     pub edits: bool,
+    /// Sets of rules that come with glis and are switched on.
+    pub sets: Vec<Set>,
     /// Prompts that carry neither a command nor an edit, and are answered with a yes.
     pub accept_patterns: Vec<String>,
     /// What is answered with a no.
@@ -30,12 +32,13 @@ pub struct AutoYesConfig {
 
 impl Default for AutoYesConfig {
     fn default() -> Self {
-        let Settings { rules, accept, reject, reject_action, edits } = Settings::default();
+        let Settings { rules, sets, accept, reject, reject_action, edits } = Settings::default();
         Self {
             enabled: false,
             timeout_ms: 30_000,
             reject_action,
             edits,
+            sets,
             accept_patterns: accept,
             reject_patterns: reject,
             rule: rules,
@@ -53,6 +56,7 @@ impl AutoYesConfig {
     pub fn judge(&self) -> Result<Judge, String> {
         let settings = Settings {
             rules: self.rule.clone(),
+            sets: self.sets.clone(),
             accept: self.accept_patterns.clone(),
             reject: self.reject_patterns.clone(),
             reject_action: self.reject_action,
@@ -285,6 +289,13 @@ mod tests {
         assert_eq!(
             changed("\"check\"]", "\"-q\"]"),
             at(7, "rule \"cargo\": \"-q\" is a flag; list it in `flags`")
+        );
+        assert_eq!(
+            told("[auto_yes]\nsets = [\"git\"]\n"),
+            at(
+                2,
+                "unknown variant `git`, expected one of `git-read`, `cargo`, `npm`, `pytest`, `go`"
+            )
         );
         assert_eq!(told("[auto_yes]\nrule = 3\n")[0].0, 2);
         let two = format!("{GOOD}\n[[auto_yes.rule]]\nprogram = \"make\"\n");

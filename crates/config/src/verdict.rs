@@ -40,6 +40,7 @@ fn reason(why: Why) -> (Unruled, String) {
         Why::NotPlain(NotPlain::Program(word)) => (Unruled::OddProgram, word),
         Why::NoRule { program } => (Unruled::NoRule, program),
         Why::Barred { program } => (Unruled::Barred, program),
+        Why::Git { about } => (Unruled::Git, about),
         Why::NoFilter { program } => (Unruled::NoFilter, program),
         Why::Word { word: Some(word), .. } => (Unruled::Word, word),
         Why::Word { program, word: None } => (Unruled::WordsMissing, program),

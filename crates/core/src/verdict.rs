@@ -118,6 +118,8 @@ pub enum Unruled {
     LoosePath,
     /// A variable of the agent runs files of the worktree, or a function, in the place of a program.
     Variable,
+    /// Git would do more than the command says: by a setting, a submodule, or where it runs.
+    Git,
     /// A path leads out of the worktree.
     PathOutside,
     /// A file that decides what other programs do.

@@ -49,6 +49,7 @@ fn reason(why: Unruled, about: &str) -> String {
         Unruled::Variable => {
             format!("`{about}` in the agent's environment decides what its programs do")
         }
+        Unruled::Git => format!("git may run files of the worktree here: {about}"),
         Unruled::PathOutside => format!("`{about}` leads out of the worktree, or nowhere"),
         Unruled::Steers => format!("`{about}` decides what other programs do, or is one"),
         Unruled::NoPattern => "no pattern is about this prompt".to_owned(),

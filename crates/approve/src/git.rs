@@ -1,0 +1,265 @@
+//! What git finds in a worktree: the files that it tracks, and settings that would have it run files which
+//! the agent writes.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Larger ones are no list of files that a person works with.
+const INDEX_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
+/// The sum at the end of the list. Where another kind of sum is used, nothing is read of it.
+const SUM_BYTES: usize = 20;
+
+/// A repository as a worktree names it.
+#[derive(Debug)]
+pub(crate) struct Repository {
+    /// Of this worktree alone.
+    own: PathBuf,
+    /// Of all worktrees.
+    common: PathBuf,
+}
+
+/// A file that git tracks.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Tracked {
+    mode: u32,
+    pub(crate) path: Vec<u8>,
+}
+
+impl Tracked {
+    /// A repository within, which has settings of its own.
+    pub(crate) fn is_repository(&self) -> bool {
+        self.mode == 0o160_000
+    }
+}
+
+impl Repository {
+    /// The repository of a worktree. One whose folder lies in the worktree and is not `.git` itself may
+    /// have been made by the agent.
+    pub(crate) fn of(worktree: &Path) -> Option<Self> {
+        let git = worktree.join(".git");
+        let found = git.symlink_metadata().ok()?;
+        if found.is_dir() {
+            return Some(Self { own: git.clone(), common: git });
+        }
+        let named = fs::read_to_string(git).ok().filter(|_| found.is_file())?;
+        let named = named.strip_prefix("gitdir: ")?.trim_end_matches('\n');
+        let own = worktree.join(named).canonicalize().ok()?;
+        let common = match fs::read_to_string(own.join("commondir")) {
+            Ok(common) => own.join(common.trim_end_matches('\n')).canonicalize().ok()?,
+            Err(_) => own.clone(),
+        };
+        let outside = |folder: &Path| !folder.starts_with(worktree);
+        (outside(&own) && outside(&common)).then_some(Self { own, common })
+    }
+
+    /// What it tracks, if that can be read whole.
+    pub(crate) fn tracked(&self) -> Option<Vec<Tracked>> {
+        let file = self.own.join("index");
+        let found = fs::metadata(&file).ok().filter(|found| found.len() <= INDEX_BYTES_MAX)?;
+        entries(&fs::read(file).ok().filter(|_| found.is_file())?)
+    }
+
+    /// A setting by which git runs something of the worktree: of the repository, the user or the system.
+    pub(crate) fn runs_from(&self, worktree: &Path, home: Option<&OsStr>) -> Option<String> {
+        let home = home.map(Path::new);
+        let of_user = [".gitconfig", ".config/git/config"];
+        let of_user = of_user.iter().filter_map(|file| home.map(|home| home.join(file)));
+        let own = [self.common.join("config"), self.own.join("config.worktree")];
+        let all = own.into_iter().chain(of_user).chain([PathBuf::from("/etc/gitconfig")]);
+        all.filter_map(|file| fs::read(file).ok()).find_map(|text| {
+            let text = String::from_utf8_lossy(&text).into_owned();
+            text.lines().find_map(|line| runs(line, worktree)).map(str::to_owned)
+        })
+    }
+}
+
+/// Settings whose value is a file or folder that git acts upon, or a command.
+const ACTING: [&str; 14] = [
+    "clean",
+    "cmd",
+    "command",
+    "external",
+    "fsmonitor",
+    "hookspath",
+    "pager",
+    "path",
+    "process",
+    "program",
+    "smudge",
+    "sshcommand",
+    "textconv",
+    "worktree",
+];
+
+/// Of these, the ones that are paths and nothing else.
+const PATHS: [&str; 3] = ["hookspath", "path", "worktree"];
+
+/// The line, if it sets something that may lie in the worktree. What is not plainly elsewhere does.
+fn runs<'l>(line: &'l str, worktree: &Path) -> Option<&'l str> {
+    let line = line.trim();
+    // A key may stand in the line of its group.
+    let after = line.strip_prefix('[').and_then(|rest| rest.split_once(']'));
+    let (key, value) = after.map_or(line, |(_, rest)| rest.trim()).split_once('=')?;
+    let (key, value) = (key.trim().to_lowercase(), value.trim().trim_matches('"'));
+    let switch = ["", "true", "false", "yes", "no", "on", "off", "0", "1"].contains(&value);
+    if !ACTING.contains(&key.as_str()) || switch {
+        return None;
+    }
+    let is_path = PATHS.contains(&key.as_str());
+    let here = |word: &str| {
+        let file = word.trim_matches(['"', '\'', '\\']);
+        let elsewhere = file.starts_with("~/")
+            || (file.starts_with('/')
+                && !file.contains("..")
+                && !Path::new(file).starts_with(worktree));
+        !elsewhere && (is_path || file.contains(['/', '.', '\\', '$', '`']))
+    };
+    value.split_whitespace().any(here).then_some(line)
+}
+
+/// The entries of an index of git, versions 2 to 4. One that is split over files is not read.
+fn entries(bytes: &[u8]) -> Option<Vec<Tracked>> {
+    let body = bytes.get(..bytes.len().checked_sub(SUM_BYTES)?)?;
+    let number = |at: usize| {
+        let four = body.get(at..at.checked_add(4)?)?;
+        Some(u32::from_be_bytes(four.try_into().ok()?))
+    };
+    let version = number(4).filter(|version| (2..=4).contains(version))?;
+    let (mut at, mut all, mut last) = (12, Vec::new(), Vec::new());
+    for _ in 0..number(8).filter(|_| body.starts_with(b"DIRC"))? {
+        let mode = number(at + 24)?;
+        let extended = body.get(at + 60)? & 0x40 != 0;
+        let mut name = at + if extended { 64 } else { 62 };
+        let kept = if version == 4 { last.len().checked_sub(count(body, &mut name)?)? } else { 0 };
+        let rest = body.get(name..)?;
+        let length = rest.iter().position(|byte| *byte == 0)?;
+        last.truncate(kept);
+        last.extend(rest.get(..length)?);
+        let end = name + length;
+        // Before version 4 each is filled up to eight bytes, with one at least.
+        at = if version == 4 { end + 1 } else { at + (end - at + 8) / 8 * 8 };
+        all.push(Tracked { mode, path: last.clone() });
+    }
+    while at < body.len() {
+        let part = body.get(at..at + 4)?;
+        if part == b"link" || part == b"sdir" {
+            return None;
+        }
+        at = at.checked_add(8)?.checked_add(usize::try_from(number(at + 4)?).ok()?)?;
+    }
+    (at == body.len()).then_some(all)
+}
+
+/// A number of as many bytes as it needs, as git writes it.
+fn count(body: &[u8], at: &mut usize) -> Option<usize> {
+    let mut next = || {
+        let byte = *body.get(*at)?;
+        *at += 1;
+        Some(byte)
+    };
+    let mut byte = next()?;
+    let mut number = usize::from(byte & 127);
+    while byte & 128 != 0 {
+        byte = next()?;
+        number = number.checked_add(1)?.checked_mul(128)?.checked_add(usize::from(byte & 127))?;
+    }
+    Some(number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::Command;
+
+    fn git(folder: &Path, words: &[&str]) {
+        let quiet = ["-c", "user.name=x", "-c", "user.email=x", "-c", "protocol.file.allow=always"];
+        let status =
+            Command::new("git").args(quiet).args(words).current_dir(folder).output().unwrap();
+        assert!(status.status.success(), "{words:?}: {}", String::from_utf8_lossy(&status.stderr));
+    }
+
+    #[test]
+    fn what_git_tracks_is_read_in_every_version_of_its_list() {
+        let root = tempfile::tempdir().unwrap();
+        let tree = root.path().canonicalize().unwrap().join("tree");
+        fs::create_dir_all(tree.join("src/deep")).unwrap();
+        git(&tree, &["init", "-q"]);
+        let files = ["a.txt", "src/a.rs", "src/abc.rs", "src/deep/x"];
+        for file in files {
+            fs::write(tree.join(file), "x").unwrap();
+        }
+        git(&tree, &["add", "."]);
+        git(&tree, &["commit", "-qm", "x"]);
+        fs::write(tree.join("new"), "x").unwrap();
+        git(&tree, &["add", "-N", "new"]);
+        for version in ["2", "3", "4"] {
+            git(&tree, &["update-index", "--index-version", version]);
+            let tracked = Repository::of(&tree).unwrap().tracked().unwrap();
+            let paths: Vec<_> =
+                tracked.iter().map(|one| str::from_utf8(&one.path).unwrap()).collect();
+            assert_eq!(
+                paths,
+                ["a.txt", "new", "src/a.rs", "src/abc.rs", "src/deep/x"],
+                "{version}"
+            );
+        }
+        let other = root.path().join("other");
+        git(&tree, &["worktree", "add", "-q", other.to_str().unwrap()]);
+        let other = other.canonicalize().unwrap();
+        assert_eq!(Repository::of(&other).unwrap().tracked().unwrap().len(), 4);
+        // A list that is split, cut or of another kind is not read.
+        git(&tree, &["update-index", "--split-index"]);
+        assert_eq!(Repository::of(&tree).unwrap().tracked(), None);
+        let whole = fs::read(Repository::of(&other).unwrap().own.join("index")).unwrap();
+        let all = entries(&whole).unwrap();
+        for cut in 0..whole.len() {
+            // Behind the last file there is nothing that is needed.
+            assert!(entries(&whole[..cut]).is_none_or(|some| some == all), "{cut}");
+        }
+        // A repository that lies where the agent writes is none.
+        fs::write(other.join(".git"), "gitdir: src/evil\n").unwrap();
+        fs::create_dir_all(other.join("src/evil")).unwrap();
+        assert!(Repository::of(&other).is_none());
+        assert!(Repository::of(root.path()).is_none());
+    }
+
+    #[test]
+    fn a_setting_that_leads_into_the_worktree_is_found() {
+        let worktree = Path::new("/w/tree");
+        for line in [
+            "hooksPath = .husky/_",
+            "\thookspath=hooks",
+            "[core] hooksPath = /w/tree/hooks",
+            "fsmonitor = ./watch",
+            "fsmonitor = .git/hooks/query-watchman",
+            "external = scripts/diff",
+            "textconv = python conv.py",
+            "textconv = \"sh -c 'cat $1'\"",
+            "path = ../.gitconfig",
+            "clean = /w/tree/x %f",
+            "pager = /w/other/../tree/x",
+            "hooksPath = \\",
+            "worktree = elsewhere",
+        ] {
+            assert_eq!(runs(line, worktree), Some(line.trim()), "{line}");
+        }
+        for line in [
+            "[core]",
+            "hooksPath = /home/me/hooks",
+            "hooksPath = ~/hooks",
+            "fsmonitor = true",
+            "process = git-lfs filter-process",
+            "clean = git-lfs clean -- %f",
+            "pager = less -FRX",
+            "external = difft",
+            "url = ../x",
+            "name = a.b",
+            "path = ~/.gitconfig.work",
+            "# hooksPath = x",
+        ] {
+            assert_eq!(runs(line, worktree), None, "{line}");
+        }
+    }
+}
