@@ -28,6 +28,10 @@ pub(crate) struct Tracked {
 }
 
 impl Tracked {
+    pub(crate) fn is_plain_file(&self) -> bool {
+        self.mode == 0o100_644
+    }
+
     /// A repository within, which has settings of its own.
     pub(crate) fn is_repository(&self) -> bool {
         self.mode == 0o160_000
@@ -197,6 +201,7 @@ mod tests {
         for version in ["2", "3", "4"] {
             git(&tree, &["update-index", "--index-version", version]);
             let tracked = Repository::of(&tree).unwrap().tracked().unwrap();
+            assert!(tracked.iter().all(Tracked::is_plain_file), "{version}");
             let paths: Vec<_> =
                 tracked.iter().map(|one| str::from_utf8(&one.path).unwrap()).collect();
             assert_eq!(

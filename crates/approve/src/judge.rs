@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::argv::{LINE_BYTES_MAX, pipeline};
 use crate::defaults;
-use crate::edit;
+use crate::edit::{self, Edits};
 use crate::patterns::{ACCEPT, BadPattern, Patterns, REJECT};
 use crate::place::Place;
 use crate::rule::{Paths, Rule};
@@ -79,8 +79,8 @@ pub struct Settings {
     pub reject: Vec<String>,
     /// And how.
     pub reject_action: RejectAction,
-    /// Whether files in the worktree may be written without asking.
-    pub edits: bool,
+    /// Which files in the worktree may be written without asking.
+    pub edits: Edits,
 }
 
 impl Default for Settings {
@@ -92,7 +92,7 @@ impl Default for Settings {
             accept: texts(&ACCEPT),
             reject: texts(&REJECT),
             reject_action: RejectAction::default(),
-            edits: false,
+            edits: Edits::default(),
         }
     }
 }
@@ -105,7 +105,7 @@ pub struct Judge {
     barred: Vec<String>,
     patterns: Patterns,
     reject_action: RejectAction,
-    edits: bool,
+    edits: Edits,
 }
 
 impl Judge {
@@ -190,10 +190,10 @@ impl Judge {
     }
 
     fn edit(&self, path: &str, place: Option<&Place>) -> Result<(String, Author), Why> {
-        if !self.edits {
+        if self.edits == Edits::None {
             return Err(Why::Edits);
         }
-        edit::check(path, place.ok_or(Why::NoPlace)?)?;
+        edit::check(path, &self.edits, place.ok_or(Why::NoPlace)?)?;
         Ok(("edits".to_owned(), Author::User))
     }
 

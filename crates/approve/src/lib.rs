@@ -21,6 +21,7 @@ mod why;
 
 pub use argv::{LINE_BYTES_MAX, argv, pipeline};
 pub use barred::Barred;
+pub use edit::Edits;
 pub use judge::{Author, Judge, RejectAction, Request, Settings, Verdict};
 pub use kind::Kind;
 pub use patterns::{BadPattern, Patterns, is_too_wide};

@@ -143,6 +143,12 @@ impl Place {
         }
     }
 
+    /// Whether git tracks this file of the worktree, as one that cannot be run.
+    pub(crate) fn tracks(&self, below: &[u8]) -> bool {
+        let tracked = Repository::of(&self.worktree).and_then(|repository| repository.tracked());
+        tracked.into_iter().flatten().any(|one| one.path == below && one.is_plain_file())
+    }
+
     /// The path of a file in the worktree as seen from its root.
     pub(crate) fn below<'a>(&self, real: &'a Path) -> &'a Path {
         real.strip_prefix(&self.worktree).unwrap_or(real)

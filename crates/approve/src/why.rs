@@ -81,6 +81,11 @@ pub enum Why {
         /// As it was written.
         path: String,
     },
+    /// A file that the settings do not let be written: git does not track it, or no folder holds it.
+    Unlisted {
+        /// As it was written.
+        path: String,
+    },
     /// A prompt that no pattern knows.
     NoPattern,
     /// A reject pattern fits, and the settings say to leave such a thing to a person.

@@ -15,7 +15,7 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 use std::process::Command;
 
-use glis_approve::{Author, Judge, Place, Request, Rule, Set, Settings, Verdict, Why};
+use glis_approve::{Author, Edits, Judge, Place, Request, Rule, Set, Settings, Verdict, Why};
 
 /// Rules of a user who is used to these programs, and has listed the flags that only read.
 const USERS: &str = r#"
@@ -611,7 +611,7 @@ impl Ground {
             rules: rules.rule,
             sets: sets.to_vec(),
             reject: Vec::new(),
-            edits: true,
+            edits: Edits::Tracked,
             ..Settings::default()
         };
         Self { root, judge: Judge::new(settings).unwrap() }

@@ -1,7 +1,7 @@
 //! What rules answer for a person: the section of the configuration, and what is wrong with it.
 
 use crate::fault::{Fault, line_of};
-use glis_approve::{BadRule, Barred, Judge, RejectAction, Rule, Set, Settings, is_too_wide};
+use glis_approve::{BadRule, Barred, Edits, Judge, RejectAction, Rule, Set, Settings, is_too_wide};
 use glis_core::plain::in_one_line;
 use serde::{Deserialize as _, Serialize};
 use std::time::Duration;
@@ -18,8 +18,8 @@ pub struct AutoYesConfig {
     pub timeout_ms: u64,
     /// What becomes of something that a reject pattern fits.
     pub reject_action: RejectAction,
-    /// Whether files in the worktree may be written without asking.
-    pub edits: bool,
+    /// Which files in the worktree may be written without asking.
+    pub edits: Edits,
     /// Sets of rules that come with glis and are switched on.
     pub sets: Vec<Set>,
     /// Prompts that carry neither a command nor an edit, and are answered with a yes.
@@ -52,6 +52,13 @@ impl AutoYesConfig {
         Duration::from_millis(self.timeout_ms)
     }
 
+    /// What is wrong with values that are of the right kind, by the key.
+    pub(crate) fn unfit(&self) -> Option<(&'static str, String)> {
+        let folder = self.edits.odd_folder()?;
+        let why = format!("edits: {folder:?} is no folder below the root of a worktree");
+        Some(("auto_yes.edits", why))
+    }
+
     /// What applies these rules. What was read without a fault always makes one.
     pub fn judge(&self) -> Result<Judge, String> {
         let settings = Settings {
@@ -60,7 +67,7 @@ impl AutoYesConfig {
             accept: self.accept_patterns.clone(),
             reject: self.reject_patterns.clone(),
             reject_action: self.reject_action,
-            edits: self.edits,
+            edits: self.edits.clone(),
         };
         Judge::new(settings).map_err(|bad| format!("{:?}: {}", bad.pattern, bad.why))
     }
@@ -278,6 +285,14 @@ mod tests {
         let pattern = told("[auto_yes]\nreject_patterns = [\n\"ok\",\n\"(\"]\n");
         assert!(pattern[0].0 == 4 && pattern[0].1.contains("is no pattern"), "{pattern:?}");
         assert_eq!(told("[auto_yes]\nenabeld = true\n")[0].0, 2);
+        assert_eq!(
+            told("[auto_yes]\nedits = [\"src\", \"..\"]\n"),
+            at(2, "edits: \"..\" is no folder below the root of a worktree")
+        );
+        assert_eq!(
+            told("[auto_yes]\nedits = \"src\"\n"),
+            at(2, "expected true, false or a list of folders")
+        );
         let kind = changed("[{ one_of = [\"test\", \"check\"] }]", "[\"tset\"]");
         assert_eq!(
             kind,

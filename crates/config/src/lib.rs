@@ -337,6 +337,7 @@ impl Config {
             let why = format!("worktree.branch_prefix {prefix:?} begins no name of a branch");
             unfit.push(("worktree.branch_prefix", why));
         }
+        unfit.extend(self.auto_yes.unfit());
         unfit.extend(self.memory.unfit());
         unfit.extend(self.chat.telegram.unfit());
         unfit

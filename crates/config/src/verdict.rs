@@ -50,6 +50,7 @@ fn reason(why: Why) -> (Unruled, String) {
         Why::Variable { name } => (Unruled::Variable, name),
         Why::NoPlace => (Unruled::Place, String::new()),
         Why::PathOutside { path } => (Unruled::PathOutside, path),
+        Why::Unlisted { path } => (Unruled::Unlisted, path),
         Why::Steers { path } => (Unruled::Steers, path),
         Why::NoPattern => (Unruled::NoPattern, String::new()),
         Why::Rejectable { pattern } => (Unruled::Rejectable, pattern),

@@ -124,6 +124,8 @@ pub enum Unruled {
     PathOutside,
     /// A file that decides what other programs do.
     Steers,
+    /// A file that git does not track, or that lies in no folder which the configuration names.
+    Unlisted,
     /// A prompt that no pattern knows.
     NoPattern,
     /// A reject pattern fits, and the configuration leaves such things to a person.

@@ -52,6 +52,9 @@ fn reason(why: Unruled, about: &str) -> String {
         Unruled::Git => format!("git may run files of the worktree here: {about}"),
         Unruled::PathOutside => format!("`{about}` leads out of the worktree, or nowhere"),
         Unruled::Steers => format!("`{about}` decides what other programs do, or is one"),
+        Unruled::Unlisted => {
+            format!("`{about}` is not tracked by git, or in no folder that auto_yes.edits names")
+        }
         Unruled::NoPattern => "no pattern is about this prompt".to_owned(),
         Unruled::Rejectable => {
             format!("the reject pattern `{about}` fits, and reject_action is \"manual\"")

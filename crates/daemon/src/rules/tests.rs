@@ -1,6 +1,7 @@
 //! The rules alone, on requests of this very process.
 
 use super::*;
+use glis_approve::Edits;
 use glis_core::AskId;
 use glis_core::session::Process;
 use glis_core::talk::AskKind;
@@ -73,7 +74,11 @@ fn word(told: verdict::Verdict) -> String {
 }
 
 fn judge() -> Judge {
-    Judge::new(glis_approve::Settings { edits: true, ..Default::default() }).unwrap()
+    Judge::new(glis_approve::Settings {
+        edits: Edits::Folders(vec!["src".to_owned()]),
+        ..Default::default()
+    })
+    .unwrap()
 }
 
 #[test]
@@ -128,14 +133,15 @@ fn one_file_that_may_not_be_written_is_reason_enough_to_ask() {
             false
         }))
     };
-    assert_eq!(told(&session, &["a.txt"]), "accept edits");
-    assert_eq!(told(&session, &["a.txt", "b/c.txt"]), "accept edits");
-    assert_eq!(told(&session, &["a.txt", ".git/config", "b.txt"]), "Steers");
+    assert_eq!(told(&session, &["src/a.txt"]), "accept edits");
+    assert_eq!(told(&session, &["src/a.txt", "src/b/c.txt"]), "accept edits");
+    assert_eq!(told(&session, &["src/a.txt", ".git/config", "src/b.txt"]), "Steers");
+    assert_eq!(told(&session, &["src/a.txt", "b.txt"]), "Unlisted");
     assert_eq!(told(&session, &["../a.txt"]), "PathOutside");
     assert_eq!(told(&session, &[]), "Unknown", "nothing is said to be written");
     let mut homeless = session;
     homeless.worktree = None;
-    assert_eq!(told(&homeless, &["a.txt"]), "Place");
+    assert_eq!(told(&homeless, &["src/a.txt"]), "Place");
 }
 
 #[test]
