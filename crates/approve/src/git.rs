@@ -1,7 +1,6 @@
 //! What git finds in a worktree: the files that it tracks, and settings that would have it run files which
 //! the agent writes.
 
-use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -65,22 +64,69 @@ impl Repository {
         entries(&fs::read(file).ok().filter(|_| found.is_file())?)
     }
 
-    /// A setting by which git runs something of the worktree: of the repository, the user or the system.
-    pub(crate) fn runs_from(&self, worktree: &Path, home: Option<&OsStr>) -> Option<String> {
-        let home = home.map(Path::new);
-        let of_user = [".gitconfig", ".config/git/config"];
-        let of_user = of_user.iter().filter_map(|file| home.map(|home| home.join(file)));
-        let own = [self.common.join("config"), self.own.join("config.worktree")];
-        let all = own.into_iter().chain(of_user).chain([PathBuf::from("/etc/gitconfig")]);
-        all.filter_map(|file| fs::read(file).ok()).find_map(|text| {
-            let text = String::from_utf8_lossy(&text).into_owned();
-            text.lines().find_map(|line| runs(line, worktree)).map(str::to_owned)
-        })
+    /// A setting by which git runs something of the worktree: of the repository, the user or the system, or
+    /// of a file that one of these includes.
+    pub(crate) fn runs_from(&self, worktree: &Path, user: &User) -> Option<String> {
+        let mut files = vec![
+            self.common.join("config"),
+            self.own.join("config.worktree"),
+            PathBuf::from("/etc/gitconfig"),
+        ];
+        files.extend(user.home.iter().map(|home| home.join(".gitconfig")));
+        files.extend(user.settings.iter().map(|settings| settings.join("git/config")));
+        let mut read = 0;
+        while let Some(file) = files.pop() {
+            let Ok(text) = fs::read(&file) else { continue };
+            read += 1;
+            if read > FILES_MAX {
+                return Some(format!("more than {FILES_MAX} files"));
+            }
+            for line in String::from_utf8_lossy(&text).lines().filter_map(Setting::read) {
+                let included = line.key == "path";
+                if included && let Some(file) = user.find(line.value, &file) {
+                    if file.starts_with(worktree) {
+                        return Some(line.text.to_owned());
+                    }
+                    files.push(file);
+                } else if included || line.runs_from(worktree) {
+                    return Some(line.text.to_owned());
+                }
+            }
+        }
+        None
+    }
+}
+
+/// More settings than this in files that include each other are not a person's.
+const FILES_MAX: usize = 64;
+
+/// Where a user's settings lie.
+#[derive(Debug, Default)]
+pub(crate) struct User {
+    pub(crate) home: Option<PathBuf>,
+    /// `XDG_CONFIG_HOME`, or what it is without that.
+    pub(crate) settings: Option<PathBuf>,
+}
+
+impl User {
+    /// A file that another one includes, without links; one that is not there includes nothing.
+    fn find(&self, named: &str, by: &Path) -> Option<PathBuf> {
+        let file = match (named.strip_prefix("~/"), &self.home) {
+            (Some(below), Some(home)) => home.join(below),
+            (Some(_), None) => return None,
+            (None, _) => by.parent()?.join(named),
+        };
+        // The folder tells where it would be, should it be made.
+        let folder = file.parent()?.canonicalize().ok()?;
+        Some(
+            file.canonicalize()
+                .unwrap_or_else(|_| folder.join(file.file_name().unwrap_or_default())),
+        )
     }
 }
 
 /// Settings whose value is a file or folder that git acts upon, or a command.
-const ACTING: [&str; 14] = [
+const ACTING: [&str; 13] = [
     "clean",
     "cmd",
     "command",
@@ -88,7 +134,6 @@ const ACTING: [&str; 14] = [
     "fsmonitor",
     "hookspath",
     "pager",
-    "path",
     "process",
     "program",
     "smudge",
@@ -98,29 +143,42 @@ const ACTING: [&str; 14] = [
 ];
 
 /// Of these, the ones that are paths and nothing else.
-const PATHS: [&str; 3] = ["hookspath", "path", "worktree"];
+const PATHS: [&str; 2] = ["hookspath", "worktree"];
 
-/// The line, if it sets something that may lie in the worktree. What is not plainly elsewhere does.
-fn runs<'l>(line: &'l str, worktree: &Path) -> Option<&'l str> {
-    let line = line.trim();
-    // A key may stand in the line of its group.
-    let after = line.strip_prefix('[').and_then(|rest| rest.split_once(']'));
-    let (key, value) = after.map_or(line, |(_, rest)| rest.trim()).split_once('=')?;
-    let (key, value) = (key.trim().to_lowercase(), value.trim().trim_matches('"'));
-    let switch = ["", "true", "false", "yes", "no", "on", "off", "0", "1"].contains(&value);
-    if !ACTING.contains(&key.as_str()) || switch {
-        return None;
+/// A line of settings that sets one.
+struct Setting<'l> {
+    text: &'l str,
+    key: String,
+    value: &'l str,
+}
+
+impl<'l> Setting<'l> {
+    fn read(line: &'l str) -> Option<Self> {
+        let text = line.trim();
+        // A key may stand in the line of its group.
+        let after = text.strip_prefix('[').and_then(|rest| rest.split_once(']'));
+        let (key, value) = after.map_or(text, |(_, rest)| rest.trim()).split_once('=')?;
+        let (key, value) = (key.trim().to_lowercase(), value.trim().trim_matches('"'));
+        Some(Self { text, key, value })
     }
-    let is_path = PATHS.contains(&key.as_str());
-    let here = |word: &str| {
-        let file = word.trim_matches(['"', '\'', '\\']);
-        let elsewhere = file.starts_with("~/")
-            || (file.starts_with('/')
-                && !file.contains("..")
-                && !Path::new(file).starts_with(worktree));
-        !elsewhere && (is_path || file.contains(['/', '.', '\\', '$', '`']))
-    };
-    value.split_whitespace().any(here).then_some(line)
+
+    /// Whether it has git run something that may lie in the worktree. What is not plainly elsewhere does.
+    fn runs_from(&self, worktree: &Path) -> bool {
+        let key = self.key.as_str();
+        let switch =
+            ["", "true", "false", "yes", "no", "on", "off", "0", "1"].contains(&self.value);
+        if !ACTING.contains(&key) || switch {
+            return false;
+        }
+        let here = |word: &str| {
+            let file = word.trim_matches(['"', '\'', '\\']);
+            let absolute = file.starts_with('/') && !file.contains("..");
+            let elsewhere =
+                file.starts_with("~/") || (absolute && !Path::new(file).starts_with(worktree));
+            !elsewhere && (PATHS.contains(&key) || file.contains(['/', '.', '\\', '$', '`']))
+        };
+        self.value.split_whitespace().any(here)
+    }
 }
 
 /// The entries of an index of git, versions 2 to 4. One that is split over files is not read.
@@ -242,13 +300,12 @@ mod tests {
             "external = scripts/diff",
             "textconv = python conv.py",
             "textconv = \"sh -c 'cat $1'\"",
-            "path = ../.gitconfig",
             "clean = /w/tree/x %f",
             "pager = /w/other/../tree/x",
             "hooksPath = \\",
             "worktree = elsewhere",
         ] {
-            assert_eq!(runs(line, worktree), Some(line.trim()), "{line}");
+            assert!(Setting::read(line).unwrap().runs_from(worktree), "{line}");
         }
         for line in [
             "[core]",
@@ -261,10 +318,40 @@ mod tests {
             "external = difft",
             "url = ../x",
             "name = a.b",
-            "path = ~/.gitconfig.work",
             "# hooksPath = x",
         ] {
-            assert_eq!(runs(line, worktree), None, "{line}");
+            let set = Setting::read(line);
+            assert!(set.is_none_or(|set| !set.runs_from(worktree)), "{line}");
         }
+    }
+
+    #[test]
+    fn settings_are_followed_into_the_files_that_they_include() {
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path().canonicalize().unwrap();
+        let (tree, home) = (root.join("tree"), root.join("home"));
+        for folder in [tree.join("src"), home.join(".config/git")] {
+            fs::create_dir_all(folder).unwrap();
+        }
+        git(&tree, &["init", "-q"]);
+        let user = User { home: Some(home.clone()), settings: Some(home.join(".config")) };
+        let told = |files: &[(&str, &str)]| {
+            for (file, text) in files {
+                fs::write(root.join(file), text).unwrap();
+            }
+            Repository::of(&tree).unwrap().runs_from(&tree, &user)
+        };
+        assert_eq!(told(&[]), None);
+        let (gitconfig, work) = ("home/.gitconfig", "home/work");
+        assert_eq!(told(&[(gitconfig, "[include]\npath = ~/work\n")]), None);
+        let hooks = "hooksPath = .githooks";
+        assert_eq!(told(&[(work, hooks)]).as_deref(), Some(hooks));
+        assert_eq!(
+            told(&[(work, "hooksPath = ~/hooks\n[include]\npath = work\n")]).as_deref(),
+            Some("more than 64 files")
+        );
+        let into = "path = ../tree/.gitconfig";
+        assert_eq!(told(&[(work, into)]).as_deref(), Some(into));
+        assert_eq!(told(&[(work, ""), ("home/.config/git/config", hooks)]).as_deref(), Some(hooks));
     }
 }

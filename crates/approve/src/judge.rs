@@ -172,9 +172,10 @@ impl Judge {
             return Err(Why::NotPlain(NotPlain::Empty));
         };
         let named = || program.clone();
-        let mut refused = match self.barred.contains(program) {
-            true => Why::Barred { program: named() },
-            false => Why::NoRule { program: named() },
+        let mut refused = if self.barred.contains(program) {
+            Why::Barred { program: named() }
+        } else {
+            Why::NoRule { program: named() }
         };
         let mut fits = Vec::new();
         for (author, rule) in self.rules.iter().filter(|(_, rule)| rule.program == *program) {

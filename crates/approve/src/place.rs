@@ -8,7 +8,7 @@ use std::io;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Component, Path, PathBuf};
 
-use crate::git::Repository;
+use crate::git::{Repository, User};
 use crate::why::Why;
 
 /// The place of a request.
@@ -129,8 +129,15 @@ impl Place {
         let repository = Repository::of(&self.worktree);
         let repository =
             repository.ok_or_else(|| more("the worktree has no repository".to_owned()))?;
-        let home = self.variables.iter().find(|(name, _)| name == "HOME").map(|(_, home)| home);
-        if let Some(setting) = repository.runs_from(&self.worktree, home.map(OsString::as_os_str)) {
+        let variable = |wanted: &str| {
+            let found =
+                self.variables.iter().find(|(name, value)| name == wanted && !value.is_empty());
+            found.map(|(_, value)| PathBuf::from(value))
+        };
+        let home = variable("HOME");
+        let settings = home.as_ref().map(|home| home.join(".config"));
+        let user = User { home, settings: variable("XDG_CONFIG_HOME").or(settings) };
+        if let Some(setting) = repository.runs_from(&self.worktree, &user) {
             return Err(more(setting));
         }
         let tracked = repository.tracked();

@@ -795,9 +795,11 @@ fn git_is_accepted_only_where_its_settings_are_not_the_agents() {
         let ground = Ground::with(&[Set::GitRead]);
         let tree = ground.root.path().join("tree");
         change(&tree);
-        match ground.verdict("git status") {
-            Verdict::Manual(Why::Git { about }) => about,
-            other => format!("{other:?}"),
+        let verdict = ground.verdict("git status");
+        if let Verdict::Manual(Why::Git { about }) = verdict {
+            about
+        } else {
+            format!("{verdict:?}")
         }
     };
     assert!(about(&|_| ()).starts_with("Accept"));
