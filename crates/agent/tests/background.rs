@@ -13,20 +13,20 @@ fn codex(mode: Mode) -> Box<dyn Dialect> {
 
 /// How many commands run beside the turn, whenever that changes, and where a turn ends.
 fn told(dialect: &mut dyn Dialect, at: u64, lines: &[Value]) -> Vec<String> {
-    let bytes: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let bytes: Vec<u8> = lines.iter().flat_map(|line| format!("{line}\n").into_bytes()).collect();
     let heard = match dialect.source() {
-        Source::Stream => dialect.hear(at, bytes.as_bytes()),
-        Source::Transcript | Source::Screen => dialect.read(at, bytes.as_bytes()),
+        Source::Stream => dialect.hear(at, &bytes),
+        Source::Transcript | Source::Screen => dialect.read(at, &bytes),
     };
+    let ends = |sign: &Sign| matches!(sign, Sign::TurnEnded | Sign::TurnCut);
     let word = |sign| match sign {
         Sign::Background(running) => Some(format!("{running} running")),
-        Sign::TurnEnded | Sign::TurnCut => Some("ended".to_owned()),
-        _ => None,
+        sign => ends(&sign).then(|| "ended".to_owned()),
     };
     heard.into_iter().filter_map(|heard| word(heard.sign?)).collect()
 }
 
-fn notice(method: &str, item: Value) -> Value {
+fn notice(method: &str, item: &Value) -> Value {
     json!({"method": method, "params": {"item": item}})
 }
 
@@ -42,8 +42,8 @@ fn turn(status: &str) -> Value {
 #[test]
 fn a_command_that_codex_leaves_running_on_pipes_counts_until_it_ends() {
     let mut dialect = codex(Mode::Headless);
-    let began = |id| notice("item/started", command(id, "inProgress"));
-    let ended = |id, status| notice("item/completed", command(id, status));
+    let began = |id| notice("item/started", &command(id, "inProgress"));
+    let ended = |id, status| notice("item/completed", &command(id, status));
     let lines = [
         began("a"),
         ended("a", "completed"),

@@ -117,9 +117,8 @@ fn claude_in_its_terminal_that_means_to_go_on_by_itself() {
 
     // Where the transcript has no word of it, the hook's word counts once the screen is at rest.
     let mut dialect = glis_agent::find("claude").unwrap().dialect(Mode::Terminal);
-    let bytes = |lines: &[Value]| lines.iter().map(|line| format!("{line}\n")).collect::<String>();
-    drop(dialect.overhear(0, bytes(&[begun, stop]).as_bytes()));
-    let read = dialect.read(0, bytes(&[user, notice]).as_bytes());
+    drop(dialect.overhear(0, format!("{begun}\n{stop}\n").as_bytes()));
+    let read = dialect.read(0, format!("{user}\n{notice}\n").as_bytes());
     assert!(read.iter().all(|heard| heard.sign.is_none()), "{read:?}");
     assert_eq!(dialect.at_rest(&Shown::Prompt), Some(limited("")));
     assert_eq!(dialect.at_rest(&Shown::Prompt), None, "it is told once");

@@ -65,9 +65,9 @@ pub fn said_beside(ask: &WaitingFor) -> Vec<(String, String)> {
     let told = [behind_tool(ask), line, folder];
     let rest = ask.input.as_ref().map(|input| edits_and_rest(input).1).unwrap_or_default();
     let rest = rest.into_iter().filter(|_| ask.kind == AskKind::Approval);
-    let words = rest.map(|(name, value)| match value {
-        Value::String(text) => (name, text),
-        other => (name, format!("{other:#}")),
+    let words = rest.map(|(name, value)| {
+        let words = value.as_str().map_or_else(|| format!("{value:#}"), str::to_owned);
+        (name, words)
     });
     words.filter(|(_, words)| !told.contains(&Some(words.as_str()))).collect()
 }

@@ -112,10 +112,7 @@ pub fn unused(text: &str) -> Vec<Fault> {
 }
 
 fn section<'a, 'v>(whole: &'a DeTable<'v>) -> Option<&'a DeTable<'v>> {
-    match whole.get("auto_yes")?.get_ref() {
-        DeValue::Table(section) => Some(section),
-        _ => None,
-    }
+    whole.get("auto_yes")?.get_ref().as_table()
 }
 
 fn barred(text: &str, one: &Spanned<DeValue<'_>>) -> Option<Fault> {

@@ -409,8 +409,8 @@ fn begins_a_branch(prefix: &str) -> bool {
     let is_part = |part: &str| {
         !part.is_empty()
             && !part.starts_with('.')
-            && !part.ends_with(['.'])
-            && !part.ends_with(".lock")
+            && !part.ends_with('.')
+            && part.strip_suffix(".lock").is_none()
     };
     let whole = ["..", "@{"].iter().all(|odd| !name.contains(odd));
     whole && !name.starts_with('-') && !name.contains(is_odd) && name.split('/').all(is_part)

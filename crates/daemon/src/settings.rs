@@ -151,7 +151,9 @@ fn read(path: &Path) -> Result<Good, String> {
     let judge = Arc::new(config.auto_yes.judge()?);
     let told = |fault: Fault| format!("{}:{}: {}", path.display(), fault.line, fault.why);
     let unused: Vec<String> = glis_config::unused(&text).into_iter().map(told).collect();
-    unused.iter().for_each(|line| crate::diary(line));
+    for line in &unused {
+        crate::diary(line);
+    }
     Ok(Good { text, config: Arc::new(config), judge, unused })
 }
 

@@ -35,16 +35,13 @@ pub(super) async fn refuse_typing(
     request: &Request,
     scope: Scope,
 ) -> Option<Response> {
-    let session = match request {
-        Request::Act { session, action: Action::Send { .. } } => session,
-        Request::Act { session, action: Action::Answer { answer, .. } }
-            if ![ALLOW, DENY].contains(&answer.as_str()) =>
-        {
-            session
-        }
-        _ => return None,
+    let Request::Act { session, action } = request else { return None };
+    let is_typing = if let Action::Answer { answer, .. } = action {
+        ![ALLOW, DENY].contains(&answer.as_str())
+    } else {
+        matches!(action, Action::Send { .. })
     };
-    if scope == Scope::Manage {
+    if !is_typing || scope == Scope::Manage {
         return None;
     }
     // Who is not found is told so by the call itself.
