@@ -1,12 +1,22 @@
-//! Recovers output lost when a holder is killed, from the agent's own transcript.
+//! What an agent said before: output that was lost when a holder was killed is recovered from the
+//! agent's own transcript, and a dialect that is new hears again what it has to know.
 
-use glis_agent::Heard;
+use glis_agent::{Dialect, Heard};
 use glis_core::input::Sign;
 use glis_record::conversation;
+use glis_record::output::OutputLog;
+use glis_screen::Output as _;
 use glis_wire::view::{Entry, Voice};
 use std::collections::HashMap;
 use std::io;
 use std::path::Path;
+
+/// How much of the output is read at once after the fact.
+pub(super) const STRETCH_BYTES: usize = 256 * 1024;
+/// How much of what an agent said earlier in its run is heard again: its first words, which name
+/// things, and its last ones, which may still wait for an answer.
+const FIRST_WORDS_BYTES: u64 = 1024 * 1024;
+const LAST_WORDS_BYTES: u64 = 16 * 1024 * 1024;
 
 /// What a conversation holds under one session id of the agent.
 #[derive(Default)]
@@ -64,6 +74,34 @@ impl Known {
         };
         told.into_iter().skip(from).filter(is_lost).collect()
     }
+}
+
+/// Lets a dialect hear again what was said before, without any consequence: it has to know what it
+/// is talking about.
+pub(super) fn remind(
+    dialect: &mut dyn Dialect,
+    log: &OutputLog,
+    began: u64,
+    end: u64,
+) -> io::Result<()> {
+    let mut at = began;
+    while at < end {
+        let far = at >= began + FIRST_WORDS_BYTES && at + LAST_WORDS_BYTES < end;
+        if far {
+            at = end - LAST_WORDS_BYTES;
+        }
+        let wanted =
+            usize::try_from(end - at).map_or(STRETCH_BYTES, |left| left.min(STRETCH_BYTES));
+        let stretch = log.read(at, wanted)?;
+        let before_end = usize::try_from(end.saturating_sub(stretch.at)).unwrap_or(usize::MAX);
+        let bytes = stretch.bytes.get(..before_end).unwrap_or(&stretch.bytes);
+        if bytes.is_empty() {
+            break;
+        }
+        drop(dialect.hear(stretch.at, bytes));
+        at = stretch.at + bytes.len() as u64;
+    }
+    Ok(())
 }
 
 #[cfg(test)]

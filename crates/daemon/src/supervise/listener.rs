@@ -1,6 +1,6 @@
 //! Listening to one run of an agent: what it says is written down, what that means is passed on.
 
-use super::backfill::Known;
+use super::backfill::{Known, STRETCH_BYTES, remind};
 use super::pending::OnScreen;
 use super::supervisor::Supervisor;
 use super::trace::Trace;
@@ -29,18 +29,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How much of the output is read at once after the fact.
-const STRETCH_BYTES: usize = 256 * 1024;
 /// Between two looks at a transcript that grows, for its copy.
 const VAULT_PACE: Duration = Duration::from_secs(2);
 /// A copy that takes long is taken less often in the middle of a turn: so many times as long is waited
 /// for the next. A conversation of 23 MB out of a database takes half a second, and a fiftieth of a
 /// core is not noticed.
 const VAULT_SHARE: u32 = 50;
-/// How much of what an agent said earlier in its run is heard again: its first words, which name
-/// things, and its last ones, which may still wait for an answer.
-const FIRST_WORDS_BYTES: u64 = 1024 * 1024;
-const LAST_WORDS_BYTES: u64 = 16 * 1024 * 1024;
 
 pub(super) struct Listener {
     pub(super) supervisor: Arc<Supervisor>,
@@ -488,29 +482,6 @@ impl Listener {
             .tell(Input::Sign { session, generation, spot, hearing, sign })
             .await;
     }
-}
-
-/// Lets a dialect hear again what was said before, without any consequence: it has to know what it
-/// is talking about.
-fn remind(dialect: &mut dyn Dialect, log: &OutputLog, began: u64, end: u64) -> io::Result<()> {
-    let mut at = began;
-    while at < end {
-        let far = at >= began + FIRST_WORDS_BYTES && at + LAST_WORDS_BYTES < end;
-        if far {
-            at = end - LAST_WORDS_BYTES;
-        }
-        let wanted =
-            usize::try_from(end - at).map_or(STRETCH_BYTES, |left| left.min(STRETCH_BYTES));
-        let stretch = log.read(at, wanted)?;
-        let before_end = usize::try_from(end.saturating_sub(stretch.at)).unwrap_or(usize::MAX);
-        let bytes = stretch.bytes.get(..before_end).unwrap_or(&stretch.bytes);
-        if bytes.is_empty() {
-            break;
-        }
-        drop(dialect.hear(stretch.at, bytes));
-        at = stretch.at + bytes.len() as u64;
-    }
-    Ok(())
 }
 
 /// What an agent tells of a usage limit in words is worth as much as the moment at which it is heard.
