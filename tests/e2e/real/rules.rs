@@ -92,6 +92,26 @@ fn a_rule_answers_codex_in_a_terminal() -> Outcome {
     a_rule_answers_and_a_person_the_rest(CODEX_TERMINAL)
 }
 
+/// Without a terminal Claude Code does not tell where its shell stands. After a line that may have moved it,
+/// or a name that is no program, no rule counts any more.
+#[test]
+fn no_rule_counts_where_claudes_shell_may_stand_elsewhere() -> Outcome {
+    for mover in ["cd>/dev/null .", "a-function-of-mine ."] {
+        let Some(play) = begin(CLAUDE_HEADLESS, RULE)? else { return Ok(()) };
+        run(&play, "before", "touch before.txt")?;
+        play.until("idle")?;
+        has_said(&play, "touch before.txt", "accept", "touch")?;
+        run(&play, "it moves", mover)?;
+        play.until("waiting")?;
+        play.house().json(&["answer", NAME, "allow"])?;
+        play.until("idle")?;
+        run(&play, "after", "touch after.txt")?;
+        play.until("waiting")?;
+        has_said(&play, "touch after.txt", "manual", "place")?;
+    }
+    Ok(())
+}
+
 /// One answer of the model that calls all of these tools.
 fn at_once(mut calls: Vec<(String, Value)>) -> Step {
     let (tool, input) = calls.remove(0);

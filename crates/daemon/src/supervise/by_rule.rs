@@ -7,12 +7,30 @@ use crate::holder::reads_terminal;
 use crate::rules;
 use glis_agent::{Outcome as Cut, Said};
 use glis_core::AskId;
-use glis_core::input::Outcome;
+use glis_core::input::{Outcome, Sign};
 use glis_core::session::{Phase, Session};
 use glis_core::talk::{ALLOW, Ask, DENY};
-use glis_core::verdict::{Answerer, Verdict};
+use glis_core::verdict::{Answerer, Verdict, Want};
 use std::io;
 use std::sync::Arc;
+
+impl Listener {
+    /// Takes the folder from a command that may run in another one: what was called meanwhile is no program.
+    pub(super) async fn placed(&self, mut sign: Sign) -> Sign {
+        let called = self.dialect.called();
+        let Sign::Asked(ask) = &mut sign else { return sign };
+        let Some(Want::Command { folder, .. }) = &mut ask.wants else { return sign };
+        if folder.is_some() && !called.is_empty() {
+            let session = self.session().await;
+            let look =
+                move || Ok(session.is_some_and(|session| rules::are_programs(&session, &called)));
+            if !self.supervisor.run_blocking(look).await.unwrap_or(false) {
+                *folder = None;
+            }
+        }
+        sign
+    }
+}
 
 impl Link {
     /// Whether the rules would still give this answer, as they, their files and the agent's process are by

@@ -7,14 +7,12 @@ use super::trace::Trace;
 use crate::mailbox::Mail;
 use crate::reading::read_from;
 use crate::resets;
-use crate::rules;
 use glis_agent::{Agent, Dialect, Heard, Outcome, Places, Rows, Said, Source, hooks};
 use glis_core::event::Spot;
 use glis_core::input::{Hearing, Sign};
 use glis_core::session::Session;
 use glis_core::spec::RefOrigin;
 use glis_core::talk::AskKind;
-use glis_core::verdict::Want;
 use glis_core::{House, Input, SessionId};
 use glis_record::conversation::{self, Conversation, Heard as Place};
 use glis_record::durable;
@@ -318,22 +316,6 @@ impl Listener {
             self.supervisor.live.conversation_grew();
         }
         Ok(ids)
-    }
-
-    /// Takes the folder from a command that may run in another one: what was called meanwhile is no program.
-    async fn placed(&self, mut sign: Sign) -> Sign {
-        let called = self.dialect.called();
-        let Sign::Asked(ask) = &mut sign else { return sign };
-        let Some(Want::Command { folder, .. }) = &mut ask.wants else { return sign };
-        if folder.is_some() && !called.is_empty() {
-            let session = self.session().await;
-            let look =
-                move || Ok(session.is_some_and(|session| rules::are_programs(&session, &called)));
-            if !self.supervisor.run_blocking(look).await.unwrap_or(false) {
-                *folder = None;
-            }
-        }
-        sign
     }
 
     /// A question of an agent in a terminal stands on its screen.
