@@ -255,8 +255,8 @@ const RUNNING_FLAGS: &[(&str, &[&str])] = &[
     ("tar", &["--use-compress-program"]),
 ];
 
-/// What is wrong with a rule, if it may not be used.
-pub(crate) fn barred(rule: &Rule) -> Option<Barred> {
+/// Why a rule may not be used, if it may not.
+pub fn barred(rule: &Rule) -> Option<Barred> {
     let name = without_version(&rule.program);
     let runs = |names: &[&str]| names.contains(&name) || names.contains(&rule.program.as_str());
     if let Some((kind, _)) = RUNNERS.iter().find(|(_, names)| runs(names)) {

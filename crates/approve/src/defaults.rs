@@ -96,7 +96,7 @@ mod tests {
         for rule in rules() {
             assert_eq!(rule.check(), Ok(()), "{}", rule.program);
             assert!(!rule.not_match.is_empty(), "{}", rule.program);
-            assert_eq!(rule.barred(), None, "{}", rule.program);
+            assert_eq!(crate::barred::barred(&rule), None, "{}", rule.program);
         }
     }
 }

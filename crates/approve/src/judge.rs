@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::argv::{LINE_BYTES_MAX, pipeline};
+use crate::barred::barred;
 use crate::defaults;
 use crate::edit::{self, Edits};
 use crate::patterns::{ACCEPT, BadPattern, Patterns, REJECT};
@@ -110,12 +111,12 @@ pub struct Judge {
 
 impl Judge {
     /// Takes settings whose rules were checked one by one ([`Rule::check`]). One that may not be used
-    /// ([`Rule::barred`]) allows nothing.
+    /// ([`barred`]) allows nothing.
     pub fn new(settings: Settings) -> Result<Self, BadPattern> {
         let Settings { rules, sets, accept, reject, reject_action, edits } = settings;
         let patterns = Patterns::new(&reject, &accept)?;
         let (barred, rules): (Vec<Rule>, Vec<Rule>) =
-            rules.into_iter().partition(|rule| rule.barred().is_some());
+            rules.into_iter().partition(|rule| barred(rule).is_some());
         let barred = barred.into_iter().map(|rule| rule.program).collect();
         let sets = sets.into_iter().flat_map(Set::rules);
         let own = defaults::rules().into_iter().chain(sets).map(|rule| (Author::Glis, rule));
@@ -135,13 +136,12 @@ impl Judge {
         }
         let unread = match request {
             Request::Command(line) => match self.command(line, place) {
-                // A pattern would guess at what a rule has read to its last word.
-                Ok(answer) => return told(answer),
+                Ok(answer) => return self.unless_forbidden(text, answer),
                 Err(why) => why,
             },
             Request::Edit(_) | Request::Prompt(_) | Request::Other(_) => Why::Unknown,
         };
-        if let Some(pattern) = self.patterns.rejects(text) {
+        if let Some(pattern) = self.patterns.rejecting(text).next() {
             let (pattern, author) = (pattern.to_owned(), author(pattern, &REJECT));
             return match self.reject_action {
                 RejectAction::Reject => Verdict::Reject { rule: pattern, author },
@@ -153,6 +153,16 @@ impl Judge {
             Request::Edit(path) => self.edit(path, place),
             Request::Prompt(text) => self.prompt(text),
         })
+    }
+
+    /// A pattern guesses at what a rule has read to its last word, so that it says no to nothing. One that the
+    /// user wrote may have been meant for this, and then they have to say.
+    fn unless_forbidden(&self, text: &str, answer: Answer) -> Verdict {
+        let mut own = self.patterns.rejecting(text).filter(|pattern| !REJECT.contains(pattern));
+        match own.next().filter(|_| answer.is_ok()) {
+            Some(pattern) => Verdict::Manual(Why::Rejectable { pattern: pattern.to_owned() }),
+            None => told(answer),
+        }
     }
 
     /// What becomes of a command that rules read whole, or why none does.

@@ -20,7 +20,7 @@ mod sets;
 mod why;
 
 pub use argv::{LINE_BYTES_MAX, argv, pipeline};
-pub use barred::Barred;
+pub use barred::{Barred, barred};
 pub use edit::Edits;
 pub use judge::{Author, Judge, RejectAction, Request, Settings, Verdict};
 pub use kind::Kind;

@@ -43,9 +43,9 @@ impl Patterns {
         Ok(Self { reject: read(reject, Case::Any)?, accept })
     }
 
-    /// The first pattern that rejects a text.
-    pub(crate) fn rejects(&self, text: &str) -> Option<&str> {
-        first(&self.reject, text)
+    /// The patterns that reject a text.
+    pub(crate) fn rejecting(&self, text: &str) -> impl Iterator<Item = &str> {
+        self.reject.iter().filter(move |pattern| pattern.is_match(text)).map(Regex::as_str)
     }
 
     /// The first pattern that accepts a text: one that fits its end. What stands behind a question was
@@ -86,10 +86,6 @@ fn is_end(text: &str, at: usize) -> bool {
     text.get(at..).is_some_and(|rest| rest.chars().all(|c| " .:".contains(c)))
 }
 
-fn first<'a>(patterns: &'a [Regex], text: &str) -> Option<&'a str> {
-    patterns.iter().find(|pattern| pattern.is_match(text)).map(Regex::as_str)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -97,8 +93,8 @@ mod tests {
     #[test]
     fn rejecting_disregards_case_and_accepting_does_not() {
         let patterns = Patterns::new(&REJECT, &ACCEPT).unwrap();
-        assert_eq!(patterns.rejects("Delete it?"), Some("delete|remove|rm -rf"));
-        assert_eq!(patterns.rejects("proceed?"), None);
+        assert_eq!(patterns.rejecting("Delete it?").next(), Some("delete|remove|rm -rf"));
+        assert_eq!(patterns.rejecting("proceed?").next(), None);
         assert_eq!(patterns.accepts("Continue?"), Some(r"Continue\?"));
         assert_eq!(patterns.accepts("continue?"), None);
     }

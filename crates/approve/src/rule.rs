@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::argv::argv;
-use crate::barred::{Barred, barred};
 use crate::kind::Kind;
 use crate::why::Why;
 
@@ -82,11 +81,6 @@ impl Rule {
             }
         }
         Ok(())
-    }
-
-    /// Why it may not be used, whatever its examples say.
-    pub fn barred(&self) -> Option<Barred> {
-        barred(self)
     }
 
     fn check_words(&self) -> Result<(), BadRule> {

@@ -488,7 +488,7 @@ mod tests {
             assert!(!rules.is_empty());
             for rule in rules {
                 assert_eq!(rule.check(), Ok(()), "{rule:?}");
-                assert_eq!(rule.barred(), None, "{rule:?}");
+                assert_eq!(crate::barred::barred(&rule), None, "{rule:?}");
                 assert!(!rule.not_match.is_empty(), "{rule:?}");
             }
         }

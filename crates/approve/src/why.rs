@@ -88,7 +88,7 @@ pub enum Why {
     },
     /// A prompt that no pattern knows.
     NoPattern,
-    /// A reject pattern fits, and the settings say to leave such a thing to a person.
+    /// A reject pattern fits, and is not answered with a no: the settings say so, or a rule allows it.
     Rejectable {
         /// The pattern.
         pattern: String,

@@ -714,6 +714,11 @@ fn a_command_that_a_rule_reads_whole_is_not_rejected_for_its_words() {
     }
     // Nobody has said no to this, and the rule does not say yes.
     assert!(matches!(verdict("grep -rn remove /etc"), Verdict::Manual(Why::PathOutside { .. })));
+    // A pattern of the user's may have been meant for it.
+    let settings = Settings { reject: vec!["secret".to_owned()], ..Settings::default() };
+    let own = Judge::new(settings).unwrap();
+    let asked = own.verdict(Request::Command("cat secret.txt"), Some(&place));
+    assert_eq!(asked, Verdict::Manual(Why::Rejectable { pattern: "secret".to_owned() }));
     for line in ["rm -rf x", "grep -rn remove src; id", "grep --delete x", "git push --delete x"] {
         assert!(matches!(verdict(line), Verdict::Reject { .. }), "{line}: {:?}", verdict(line));
     }

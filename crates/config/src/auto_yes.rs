@@ -117,7 +117,7 @@ fn section<'a, 'v>(whole: &'a DeTable<'v>) -> Option<&'a DeTable<'v>> {
 
 fn barred(text: &str, one: &Spanned<DeValue<'_>>) -> Option<Fault> {
     let rule = Rule::deserialize(plain(one)).ok()?;
-    let bar = rule.barred()?;
+    let bar = glis_approve::barred(&rule)?;
     let DeValue::Table(keys) = one.get_ref() else { return None };
     let key = match bar {
         Barred::Runner { .. } => "program",

@@ -128,7 +128,7 @@ pub enum Unruled {
     Unlisted,
     /// A prompt that no pattern knows.
     NoPattern,
-    /// A reject pattern fits, and the configuration leaves such things to a person.
+    /// A reject pattern fits, and is not answered with a no: the configuration says so, or a rule allows it.
     Rejectable,
     /// An edit, and the configuration allows none.
     Edits,

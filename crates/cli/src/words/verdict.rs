@@ -57,7 +57,7 @@ fn reason(why: Unruled, about: &str) -> String {
         }
         Unruled::NoPattern => "no pattern is about this prompt".to_owned(),
         Unruled::Rejectable => {
-            format!("the reject pattern `{about}` fits, and reject_action is \"manual\"")
+            format!("the reject pattern `{about}` fits, and the no is left to you")
         }
         Unruled::Edits => "edits are not allowed by rule (auto_yes.edits)".to_owned(),
         Unruled::NotReading => "its program does not wait for input at its terminal".to_owned(),
