@@ -19,9 +19,11 @@ fn told(dialect: &mut dyn Dialect, at: u64, lines: &[Value]) -> Vec<String> {
         Source::Transcript | Source::Screen => dialect.read(at, &bytes),
     };
     let ends = |sign: &Sign| matches!(sign, Sign::TurnEnded | Sign::TurnCut);
-    let word = |sign| match sign {
-        Sign::Background(running) => Some(format!("{running} running")),
-        sign => ends(&sign).then(|| "ended".to_owned()),
+    let word = |sign: Sign| {
+        if let Sign::Background(running) = sign {
+            return Some(format!("{running} running"));
+        }
+        ends(&sign).then(|| "ended".to_owned())
     };
     heard.into_iter().filter_map(|heard| word(heard.sign?)).collect()
 }
