@@ -35,7 +35,10 @@ fn is_beginning_of(torn: &[u8], next: &[u8]) -> bool {
     let torn = torn.strip_suffix(b"\n").unwrap_or(torn);
     match (torn.split_at_checked(STAMP_BYTES), next.split_at_checked(STAMP_BYTES)) {
         (Some((_, torn)), Some((_, next))) => next.starts_with(torn),
-        (None, _) => torn.iter().zip(STAMP).all(|(byte, stamp)| byte == stamp),
+        (None, _) => match torn.strip_prefix(STAMP) {
+            Some(time) => time.iter().all(|byte| b"0123456789-:.TZ\"".contains(byte)),
+            None => STAMP.starts_with(torn),
+        },
         (Some(_), None) => false,
     }
 }
