@@ -178,7 +178,6 @@ fn text_that_was_typed_and_not_sent_keeps_it_awake() -> Outcome {
     tmux.sees("one", "> say half")?;
     detach(&house, &tmux)?;
     assert_eq!(idle_time_passes(&house, "x")?["status"], "idle");
-    assert_eq!(house.show("x")?["suspend_at"], Value::Null, "nor is it about to be");
     assert_eq!(idle_time_passes(&house, "x")?["status"], "idle");
     tmux.line("one", "clear; glis attach x")?;
     tmux.sees("one", "> say half")?;
