@@ -125,7 +125,7 @@ const KEEPING: &[Step] = &[
     ("", "u", "▌ ◐ blue"),
     ("list pause-remove-worktree", "=:pause, remove worktree\r", "‖ blue"),
     ("list remove", "D", "to the trash? Nothing is deleted."),
-    ("", "y", "No sessions yet."),
+    ("", "y", "was removed"),
     ("list new", "n", "new session in repo"),
     ("", "Escape", "!new session in repo"),
     ("list new-loop", "l", "new loop in repo"),
