@@ -14,7 +14,7 @@ fn what_was_removed_is_taken_out_of_the_trash_and_deleted_there() -> Outcome {
     tmux.key("one", "D")?;
     tmux.sees("one", "Nothing is deleted.")?;
     tmux.key("one", "y")?;
-    tmux.sees("one", "No sessions yet.")?;
+    tmux.sees("one", "blue was removed")?;
     tmux.key("one", "T")?;
     tmux.sees("one", "blue  removed just now · kept until")?;
     tmux.key("one", "Enter")?;
@@ -24,7 +24,7 @@ fn what_was_removed_is_taken_out_of_the_trash_and_deleted_there() -> Outcome {
     tmux.key("one", "D")?;
     tmux.sees("one", "Nothing is deleted.")?;
     tmux.key("one", "y")?;
-    tmux.sees("one", "No sessions yet.")?;
+    tmux.sees("one", "blue was removed")?;
     tmux.key("one", "T")?;
     tmux.sees("one", "blue  removed just now")?;
     tmux.key("one", "D")?;
