@@ -204,9 +204,12 @@ impl Server {
     fn turn_ended(&mut self, params: &Value, line: &mut Meaning) {
         self.turn.clear();
         self.changes.clear();
-        // An interruption ends no command either.
-        for id in std::mem::take(&mut self.commands) {
-            self.running.began(&id, line);
+        let cut = text(params, "/turn/status") == "interrupted";
+        // Who cuts a turn off wants no more of it: what it was just running is nobody's work, though Codex lets
+        // it run on.
+        let commands = std::mem::take(&mut self.commands);
+        for id in commands.iter().filter(|_| !cut) {
+            self.running.began(id, line);
         }
         for id in std::mem::take(&mut self.asks).into_keys() {
             line.sign(Sign::AskGone(AskId(id)));
@@ -218,7 +221,6 @@ impl Server {
         let limited = self.windows.again_at(error);
         let mut said = Said::new(Voice::System, text(error, "/message"));
         said.usage = self.usage.take();
-        let cut = text(params, "/turn/status") == "interrupted";
         let over = match limited {
             Some(reset_at) => Sign::TurnLimited { reset_at },
             None if cut => Sign::TurnCut,
