@@ -22,8 +22,8 @@ pub(super) fn each(
     out: &Out,
     tell: fn(&SessionView) -> String,
 ) -> Result<(), Complaint> {
-    let Which::Named(names) = which else { return together(control, which, action, out, tell) };
-    let [name] = names.as_slice() else { return together(control, which, action, out, tell) };
+    let alone = if let Which::Named(names) = which { names.as_slice() } else { &[] };
+    let [name] = alone else { return together(control, which, action, out, tell) };
     let mut told = Told::new(out, tell);
     told.alone = true;
     told.take(act_on_one(&mut control, name, action))?;

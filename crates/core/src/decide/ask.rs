@@ -21,8 +21,7 @@ pub(super) fn answer(
     if reason.is_some() {
         check_reason(draft, &ask, &answer)?;
     }
-    let any_text = ask.kind != AskKind::Approval && ask.choices.is_none();
-    if any_text && answer == ALLOW_FOR_SESSION {
+    if ask.decided_by().is_none() && answer == ALLOW_FOR_SESSION {
         return Err(Refusal::AnswerNotGiven { session: name, why: Why::NoLeaveAsked });
     }
     if ask.kind == AskKind::Doubt {
@@ -94,9 +93,6 @@ fn check(draft: &Draft<'_>, ask: &Ask, answer: &str) -> Result<(), Refusal> {
     match ask.decided_by() {
         Some(choices) if !choices.iter().any(|choice| choice == answer) => {
             Err(Refusal::NotAChoice { session, mode: draft.session.spec.mode, choices })
-        }
-        None if answer == ALLOW_FOR_SESSION => {
-            Err(Refusal::AnswerNotGiven { session, why: Why::NoLeaveAsked })
         }
         // A program of the user's may take an empty line for a yes.
         None if ask.kind == AskKind::Question && answer.trim().is_empty() => {

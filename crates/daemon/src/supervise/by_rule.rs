@@ -5,7 +5,6 @@ use super::link::Link;
 use super::listener::Listener;
 use crate::holder::reads_terminal;
 use crate::rules;
-use glis_agent::{Outcome as Cut, Said};
 use glis_core::AskId;
 use glis_core::input::{Outcome, Sign};
 use glis_core::session::{Phase, Session};
@@ -17,9 +16,9 @@ use std::sync::Arc;
 impl Listener {
     /// Takes the folder from a command that may run in another one: what was called meanwhile is no program.
     pub(super) async fn placed(&self, mut sign: Sign) -> Sign {
-        let called = self.dialect.called();
         let Sign::Asked(ask) = &mut sign else { return sign };
         let Some(Want::Command { folder, .. }) = &mut ask.wants else { return sign };
+        let called = self.dialect.called();
         if folder.is_some() && !called.is_empty() {
             let session = self.session().await;
             let look =
@@ -72,18 +71,6 @@ impl Link {
         let why = "auto-yes was switched off, or its rules say something else by now".to_owned();
         self.outcome(Outcome::AnswerNotGiven { ask, why: why.into() }).await;
         Ok(())
-    }
-}
-
-impl Listener {
-    /// What is broken off at a question agents call denied. Nobody denied it where a pause or a stop did that.
-    pub(super) async fn as_decided(&self, said: Said) -> Said {
-        if said.outcome != Some(Cut::Denied) {
-            return said;
-        }
-        let session = self.session().await;
-        let cut = session.is_some_and(|session| session.phase != Phase::Live);
-        Said { outcome: Some(if cut { Cut::Interrupted } else { Cut::Denied }), ..said }
     }
 }
 

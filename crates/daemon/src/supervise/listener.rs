@@ -10,7 +10,7 @@ use crate::resets;
 use glis_agent::{Agent, Dialect, Heard, Outcome, Places, Rows, Said, Source, hooks};
 use glis_core::event::Spot;
 use glis_core::input::{Hearing, Sign};
-use glis_core::session::Session;
+use glis_core::session::{Phase, Session};
 use glis_core::spec::RefOrigin;
 use glis_core::talk::AskKind;
 use glis_core::{House, Input, SessionId};
@@ -316,6 +316,16 @@ impl Listener {
             self.supervisor.live.conversation_grew();
         }
         Ok(ids)
+    }
+
+    /// What is broken off at a question agents call denied. Nobody denied it where a pause or a stop did that.
+    async fn as_decided(&self, said: Said) -> Said {
+        if said.outcome != Some(Outcome::Denied) {
+            return said;
+        }
+        let session = self.session().await;
+        let cut = session.is_some_and(|session| session.phase != Phase::Live);
+        Said { outcome: Some(if cut { Outcome::Interrupted } else { Outcome::Denied }), ..said }
     }
 
     /// A question of an agent in a terminal stands on its screen.
