@@ -6,6 +6,7 @@ use glis_core::plain::{in_one_line, is_seen};
 use glis_wire::view::Voice;
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 /// Enough to recognise what a tool does; the whole of it is in the conversation.
 const WHAT_CHARS_MAX: usize = 80;
@@ -82,6 +83,30 @@ impl Meaning {
             }
         }
         heard
+    }
+}
+
+/// Work that outlives the turn that began it. The agent tells the end of each, whenever that is.
+#[derive(Default)]
+pub(crate) struct Running(BTreeSet<String>);
+
+impl Running {
+    /// Something runs on beside the turn.
+    pub(crate) fn began(&mut self, id: &str, line: &mut Meaning) {
+        if self.0.insert(id.to_owned()) {
+            self.tell(line);
+        }
+    }
+
+    /// Something has ended: one of these, or another item.
+    pub(crate) fn ended(&mut self, id: &str, line: &mut Meaning) {
+        if self.0.remove(id) {
+            self.tell(line);
+        }
+    }
+
+    fn tell(&self, line: &mut Meaning) {
+        line.sign(Sign::Background(u32::try_from(self.0.len()).unwrap_or(u32::MAX)));
     }
 }
 

@@ -5,7 +5,7 @@ use super::tools::{SHELL_TOOL, Tools, asks_for, blocks, new_task, tool_use, want
 use super::transcript;
 use crate::dialect::{CHANGED, Dialect, GONE, Interrupt, Shown, Source};
 use crate::heard::{Heard, Said, Usage};
-use crate::hearing::{Meaning, answers, as_text, json_line, text};
+use crate::hearing::{Meaning, Running, answers, as_text, json_line, text};
 use crate::lines::Lines;
 use crate::wants::{digest, said_with, stays};
 use glis_core::AskId;
@@ -18,7 +18,6 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The name of our first request, whose answer shows that it is ready.
 pub(super) const FIRST: &str = "glis-first";
 const INTERRUPT: &str = "glis-interrupt";
-/// What `/clear` does, about which it has no words.
 
 #[derive(Default)]
 pub(super) struct Stream {
@@ -28,7 +27,7 @@ pub(super) struct Stream {
     /// What it asks, by the name of the request.
     asks: BTreeMap<String, Asked>,
     /// Work beside its turn.
-    background: BTreeSet<String>,
+    running: Running,
     /// The ids of all that it has said.
     seen: BTreeSet<String>,
     /// Tools of the present turn.
@@ -158,7 +157,7 @@ impl Stream {
     }
 
     fn about_itself(&mut self, words: &Value, line: &mut Meaning) {
-        let task = || text(words, "/task_id").to_owned();
+        let task = text(words, "/task_id");
         match text(words, "/subtype") {
             // Said at the beginning of every turn.
             "init" => {
@@ -173,21 +172,10 @@ impl Stream {
             "api_retry" if text(words, "/error") == LIMIT => {
                 line.sign(Sign::LimitReached { reset_at: String::new() });
             }
-            "task_started" => {
-                self.background.insert(task());
-                self.tell_background(line);
-            }
-            "task_notification" => {
-                self.background.remove(&task());
-                self.tell_background(line);
-            }
+            "task_started" => self.running.began(task, line),
+            "task_notification" => self.running.ended(task, line),
             _ => {}
         }
-    }
-
-    fn tell_background(&self, line: &mut Meaning) {
-        let running = u32::try_from(self.background.len()).unwrap_or(u32::MAX);
-        line.sign(Sign::Background(running));
     }
 
     fn tools_ended(&mut self, words: &Value, line: &mut Meaning) {

@@ -1,10 +1,8 @@
 //! What Codex says in the same words on pipes and in its rollout.
 
 use crate::heard::Said;
-use crate::hearing::{Meaning, pending, text};
-use glis_core::input::Sign;
+use crate::hearing::{pending, text};
 use serde_json::Value;
-use std::collections::BTreeSet;
 
 /// What of a plan is still to do, and how far it is.
 pub(super) fn planned(plan: &Value) -> Said {
@@ -44,30 +42,6 @@ impl Windows {
         let words = text(error, "/message").split_once("try again ").map_or("", |(_, time)| time);
         let words = words.trim_start_matches("at ").trim_end_matches('.');
         Some(resets_at.map_or_else(|| words.to_owned(), |at| at.to_string()))
-    }
-}
-
-/// Commands that outlive the turn that began them. Codex tells the end of each, whenever that is.
-#[derive(Default)]
-pub(super) struct Running(BTreeSet<String>);
-
-impl Running {
-    /// A command runs on beside the turn.
-    pub(super) fn began(&mut self, id: &str, line: &mut Meaning) {
-        if self.0.insert(id.to_owned()) {
-            self.tell(line);
-        }
-    }
-
-    /// Something has ended: one of these, or another item.
-    pub(super) fn ended(&mut self, id: &str, line: &mut Meaning) {
-        if self.0.remove(id) {
-            self.tell(line);
-        }
-    }
-
-    fn tell(&self, line: &mut Meaning) {
-        line.sign(Sign::Background(u32::try_from(self.0.len()).unwrap_or(u32::MAX)));
     }
 }
 

@@ -1,10 +1,10 @@
 //! Codex as a server on pipes: requests, answers and notices, one JSON object a line.
 
-use super::notices::{Running, Windows, planned};
+use super::notices::{Windows, planned};
 use super::terminal::Terminal;
 use crate::dialect::{CHANGED, Dialect, GONE, Interrupt, Shown, Source};
 use crate::heard::{Heard, Said, Usage};
-use crate::hearing::{Meaning, answers, gist, json_line, text, to_allow, what};
+use crate::hearing::{Meaning, Running, answers, gist, json_line, text, to_allow, what};
 use crate::lines::Lines;
 use crate::wants::{digest, said_with, unwrapped};
 use glis_core::AskId;

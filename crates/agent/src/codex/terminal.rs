@@ -1,12 +1,12 @@
 //! Codex in a terminal: its rollout says what it does and what is said, its screen whether it asks and
 //! whether it can be typed into.
 
-use super::notices::{Running, Windows, planned};
+use super::notices::{Windows, planned};
 use crate::dialect::{
     Dialect, Interrupt, NO_SUCH_CHOICE, ScreenPrompt, Shown, Source, pastable, typed,
 };
 use crate::heard::{Heard, Said, Usage};
-use crate::hearing::{Meaning, gist, question, text, to_allow, what};
+use crate::hearing::{Meaning, Running, gist, question, text, to_allow, what};
 use crate::lines::Lines;
 use crate::wants;
 use glis_core::AskId;
