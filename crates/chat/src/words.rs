@@ -15,7 +15,7 @@ pub use card::{
 };
 pub use file::{COMMAND_WITH_FILE, FILE_IS_NO_ANSWER, heard, only_a, too_large, what_was_said};
 pub use here::{About, in_chat};
-pub use pause::{Done, Gate, all_resumed, gate, paused, resumed, stopped, unanswered};
+pub use pause::{Done, Gate, all_resumed, gate, paused, restarted, resumed, stopped, unanswered};
 pub use plan::{
     can_resume, is_stuck, plan_now, plan_paused, plan_runs, plan_title, plan_written, rests,
     run_line, stuck,
@@ -132,7 +132,7 @@ pub fn timeout(session: &SessionView) -> String {
     const USAGE: &str = "Usage: /timeout <minutes>";
     match session.idle_timeout_secs / 60 {
         0 => format!("Current idle timeout: none\n\n{USAGE}"),
-        minutes => format!("Current idle timeout: {minutes} minutes\n\n{USAGE}"),
+        minutes => format!("Current idle timeout: {}\n\n{USAGE}", so_many(minutes)),
     }
 }
 
@@ -145,7 +145,11 @@ pub fn minutes(typed: &str) -> Result<u64, &'static str> {
 
 /// The timeout is another one.
 pub fn timeout_set(minutes: u64) -> String {
-    format!("Idle timeout set to {minutes} minutes")
+    format!("Idle timeout set to {}", so_many(minutes))
+}
+
+fn so_many(minutes: u64) -> String {
+    format!("{minutes} minute{}", if minutes == 1 { "" } else { "s" })
 }
 
 /// A session was made, with what was chosen for it.
@@ -225,9 +229,10 @@ pub fn waits(session: &SessionView) -> Option<&'static str> {
 }
 
 /// Which files a session has changed.
-pub fn diff(files: &[FileDiffView]) -> Text {
+pub fn diff(name: &str, files: &[FileDiffView]) -> Text {
+    let head = Text::default().bold(name).and("\n");
     if files.is_empty() {
-        return Text::plain("No changes.");
+        return head.and("No changes.");
     }
     let line = |file: &FileDiffView| {
         let count = |lines: Option<u64>| lines.map_or_else(|| "-".to_owned(), |n| n.to_string());
@@ -238,16 +243,16 @@ pub fn diff(files: &[FileDiffView]) -> Text {
     if files.len() > lines.len() {
         lines.push(format!("... and {} more", files.len() - lines.len()));
     }
-    Text::default().block(&lines.join("\n"))
+    head.block(&lines.join("\n"))
 }
 
 /// The end of a conversation. What has no words tells that a turn has ended.
-pub fn log(entries: &[Entry]) -> Text {
+pub fn log(name: &str, entries: &[Entry]) -> Text {
     let said: Vec<&Entry> = entries.iter().filter(|it| !it.content.trim().is_empty()).collect();
+    let mut text = Text::default().bold(name);
     if said.is_empty() {
-        return Text::plain("Nothing was said yet.");
+        return text.and("\nNothing was said yet.");
     }
-    let mut text = Text::default();
     for entry in said.iter().rev().take(LOG_ENTRIES).rev() {
         let voice = match entry.voice {
             Voice::User => "you",
@@ -255,8 +260,7 @@ pub fn log(entries: &[Entry]) -> Text {
             Voice::System => "glis",
             Voice::Tool => "tool",
         };
-        let gap = if text.text.is_empty() { "" } else { "\n\n" };
-        text = text.and(gap).bold(voice).and(&format!(": {}", told(entry, LOG_CHARS)));
+        text = text.and("\n\n").bold(voice).and(&format!(": {}", told(entry, LOG_CHARS)));
     }
     text
 }

@@ -178,6 +178,10 @@ fn text_that_was_typed_and_not_sent_keeps_it_awake() -> Outcome {
     tmux.sees("one", "> say half")?;
     detach(&house, &tmux)?;
     assert_eq!(idle_time_passes(&house, "x")?["status"], "idle");
+    // Its screen is looked at once it rests.
+    eventually("nor is it about to be", || {
+        house.show("x").is_ok_and(|shown| shown["suspend_at"] == Value::Null)
+    })?;
     assert_eq!(idle_time_passes(&house, "x")?["status"], "idle");
     tmux.line("one", "clear; glis attach x")?;
     tmux.sees("one", "> say half")?;

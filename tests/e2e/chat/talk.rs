@@ -304,6 +304,19 @@ fn everything_is_paused_and_resumed() -> Outcome {
 }
 
 #[test]
+fn what_cannot_be_resumed_with_everything_is_named() -> Outcome {
+    let bot = BotHouse::new()?;
+    bot.ask("/new blue", "Session blue created.")?;
+    bot.ask("say one", "one")?;
+    bot.ask("/pauseall", "Everything is paused. /resumeall to continue.")?;
+    std::fs::rename(bot.house.file("blue", "")?, bot.house.repo().join("../away"))?;
+    bot.house.forget_snapshots()?;
+    let told = bot.ask("/resumeall", "Not resumed: ")?.text;
+    assert!(told.contains("blue") && !told.contains("Everything is resumed"), "{told}");
+    Ok(())
+}
+
+#[test]
 fn strangers_get_no_answer_and_nothing_is_done_for_them() -> Outcome {
     let bot = BotHouse::new()?;
     bot.ask("/new blue", "Session blue created.")?;

@@ -139,7 +139,7 @@ impl Bot {
             Command::Diff => self.with_current(asked, |session| self.diff(asked, &session)),
             Command::Log => {
                 self.with_current(asked, |session| match self.desk.conversation(&session.id) {
-                    Ok(entries) => self.reply(asked, words::log(&entries)),
+                    Ok(entries) => self.reply(asked, words::log(&session.name, &entries)),
                     Err(fault) => self.complain(asked, fault),
                 })
             }
@@ -319,14 +319,10 @@ impl Bot {
         mode: Option<PauseMode>,
     ) -> Result<(), StoreFault> {
         let action = Action::Pause { mode, on_timeout: None, clearing: None, for_secs: None };
-        let request = Request::Act { session: session.to_owned(), action };
-        match self.carry(asked, &request)? {
-            Ok(Response::Done { session, already }) => {
-                let done = if already { Done::Before } else { Done::Now };
-                let about = self.about(asked, &session)?;
-                self.reply(asked, words::paused(&session, (done, self.gate_now(), about)))
-            }
-            Ok(_) => self.complain(asked, Fault::unfit()),
+        let tell = |session: &SessionView, (done, about): (Done, About<'_>)| {
+            words::paused(session, (done, self.gate_now(), about))
+        };
+        match self.attempt(asked, session, action, tell)? {
             Err(fault @ Fault::Refused(Refusal::NotSafe { .. })) => {
                 let crate::told::Told { message, .. } = (self.explain)(fault);
                 let force = Act::ForcePause { session: session.to_owned() };
@@ -338,6 +334,7 @@ impl Bot {
                 self.answer(asked, &[say], |_| Ok(()))
             }
             Err(fault) => self.complain(asked, fault),
+            Ok(()) => Ok(()),
         }
     }
 
@@ -350,7 +347,8 @@ impl Bot {
             Ok(diff) => diff,
             Err(fault) => return self.complain(asked, fault),
         };
-        let mut says = vec![Say::text(asked.place, Lane::Reply, words::diff(&files))];
+        let text = words::diff(&session.name, &files);
+        let mut says = vec![Say::text(asked.place, Lane::Reply, text)];
         if !patch.trim().is_empty() {
             let name = format!("{}.patch", session.name);
             let content = glis_core::redact::redact(&patch).into_owned();
@@ -408,16 +406,31 @@ impl Bot {
         action: Action,
         tell: impl FnOnce(&SessionView, (Done, About<'_>)) -> String,
     ) -> Result<(), StoreFault> {
+        match self.attempt(asked, session, action, tell)? {
+            Ok(()) => Ok(()),
+            Err(fault) => self.complain(asked, fault),
+        }
+    }
+
+    /// The same; what it came to nothing by is for the caller to tell.
+    fn attempt(
+        &self,
+        asked: &Asked,
+        session: &str,
+        action: Action,
+        tell: impl FnOnce(&SessionView, (Done, About<'_>)) -> String,
+    ) -> Result<Result<(), Fault>, StoreFault> {
         let request = Request::Act { session: session.to_owned(), action };
-        match self.carry(asked, &request)? {
+        Ok(match self.carry(asked, &request)? {
             Ok(Response::Done { session, already }) => {
                 let done = if already { Done::Before } else { Done::Now };
                 let about = self.about(asked, &session)?;
-                self.reply(asked, tell(&session, (done, about)))
+                self.reply(asked, tell(&session, (done, about)))?;
+                Ok(())
             }
-            Ok(_) => self.complain(asked, Fault::unfit()),
-            Err(fault) => self.complain(asked, fault),
-        }
+            Ok(_) => Err(Fault::unfit()),
+            Err(fault) => Err(fault),
+        })
     }
 
     /// What came long after it was typed is not carried out by itself.

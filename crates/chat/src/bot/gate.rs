@@ -3,8 +3,9 @@
 use super::asks::bot_itself;
 use super::{Asked, Bot};
 use crate::store::StoreFault;
-use crate::words::{self, Gate};
-use glis_client::Fault;
+use crate::text::clean;
+use crate::words::{self, About, Gate, in_chat};
+use glis_client::{Fault, usable};
 use glis_core::Status;
 use glis_wire::client::{Request, Response};
 
@@ -23,7 +24,7 @@ impl Bot {
                 self.reply(asked, words::NOT_ALL_PAUSED)
             }
             Ok(Response::Gate { gate, each, .. }) if gate.state == "running" => {
-                self.tell_resumed(asked, &each)
+                self.tell_resumed(asked, each)
             }
             Ok(Response::Gate { gate, .. }) => self.reply(asked, words::gate(&gate)),
             Ok(_) => self.complain(asked, Fault::unfit()),
@@ -32,7 +33,7 @@ impl Bot {
     }
 
     /// Tells what goes on now that everything may, and what does not.
-    fn tell_resumed(&self, asked: &Asked, each: &[Response]) -> Result<(), StoreFault> {
+    fn tell_resumed(&self, asked: &Asked, each: Vec<Response>) -> Result<(), StoreFault> {
         let all = match self.desk.call(&bot_itself(), Request::List { all: false }) {
             Ok(Response::Sessions(all)) => all,
             Ok(_) => return self.complain(asked, Fault::unfit()),
@@ -40,10 +41,17 @@ impl Bot {
         };
         let paused = all.iter().filter(|session| session.status == Status::Paused);
         let paused: Vec<&str> = paused.map(|session| session.name.as_str()).collect();
-        let resumed = each.iter().filter_map(|response| {
-            let Response::Done { session, .. } = response else { return None };
-            Some(session.name.as_str())
-        });
-        self.reply(asked, words::all_resumed(&resumed.collect::<Vec<_>>(), &paused))
+        let (mut resumed, mut failed) = (Vec::new(), Vec::new());
+        for response in each {
+            match usable(response) {
+                Ok(Response::Done { session, .. }) => resumed.push(session.name),
+                Ok(_) => {}
+                Err(fault) => {
+                    let message = clean(&(self.explain)(fault).message);
+                    failed.push(in_chat(&message, About::Session(None)));
+                }
+            }
+        }
+        self.reply(asked, words::all_resumed(&resumed, &paused, &failed))
     }
 }

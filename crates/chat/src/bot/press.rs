@@ -98,8 +98,8 @@ impl Bot {
             Act::ResumeAll => self.gate(asked, &Request::ResumeAll { from_log: false }),
             Act::Restart { session } => {
                 let action = Action::Restart { with_context: false };
-                self.done(asked, &session, action, |_, _| {
-                    "Session restarted: a new conversation in the same worktree.".to_owned()
+                self.done(asked, &session, action, |session, (_, about)| {
+                    words::restarted(session, about)
                 })
             }
             Act::ForcePause { session } => self.pause(asked, &session, Some(PauseMode::Force)),

@@ -73,6 +73,12 @@ fn goes_on_by(session: &SessionView, gate: Gate, about: About<'_>) -> String {
     }
 }
 
+/// A session begins anew.
+pub fn restarted(session: &SessionView, about: About<'_>) -> String {
+    let session = named("Session", session, about);
+    format!("{session} restarted: a new conversation in the same worktree.")
+}
+
 /// A session was resumed, or is to be as soon as it can.
 pub fn resumed(session: &SessionView, (done, about): (Done, About<'_>)) -> String {
     let done = match (waits(session), done) {
@@ -116,14 +122,17 @@ pub fn unanswered(session: &SessionView) -> &'static str {
     }
 }
 
-/// Everything may go on: what does, and what was paused by itself and stays so.
-pub fn all_resumed(resumed: &[&str], paused: &[&str]) -> String {
-    let done = match (resumed, paused) {
-        ([], []) => "Everything is resumed.".to_owned(),
-        (_, []) => format!("Everything is resumed: {}.", resumed.join(", ")),
-        ([], _) => "Agents start again.".to_owned(),
-        (..) => format!("Resumed: {}.", resumed.join(", ")),
+/// Everything may go on: what does, what was paused by itself and stays so, and why others do not.
+pub fn all_resumed(resumed: &[String], paused: &[&str], failed: &[String]) -> String {
+    let all = paused.is_empty() && failed.is_empty();
+    let done = match (resumed, all) {
+        ([], true) => "Everything is resumed.".to_owned(),
+        (_, true) => format!("Everything is resumed: {}.", resumed.join(", ")),
+        ([], false) => "Agents start again.".to_owned(),
+        (_, false) => format!("Resumed: {}.", resumed.join(", ")),
     };
+    let not_resumed = |why: &String| format!("\nNot resumed: {why}");
+    let done = done + &failed.iter().map(not_resumed).collect::<String>();
     match paused {
         [] => done,
         [one] => format!("{done}\nStill paused: {one}. /switch {one}, then /resume to continue."),

@@ -79,6 +79,7 @@ fn timeouts_have_the_words_of_old() {
         assert_eq!(minutes(typed), Err("Invalid number. Usage: /timeout <minutes>"), "{typed}");
     }
     assert_eq!(timeout_set(5), "Idle timeout set to 5 minutes");
+    assert_eq!(timeout_set(1), "Idle timeout set to 1 minute");
     assert_eq!(NO_SESSION, "No active session");
     assert_eq!(NO_SESSIONS, "No sessions found. Use /new to create one.");
 }
@@ -383,6 +384,7 @@ fn another_session_is_named_and_switched_to_first() {
         ),
         (resumed(&red, (Done::Now, other)), "Session red resumed."),
         (resumed(&red, (Done::Before, other)), "Session red runs already."),
+        (restarted(&red, other), "Session red restarted: a new conversation in the same worktree."),
     ] {
         assert_eq!(told, expected);
     }
@@ -404,8 +406,12 @@ fn what_was_resumed_with_everything_is_told_and_what_was_not() {
             "Agents start again.\nStill paused: blue, red. /switch NAME, then /resume continues one.",
         ),
     ] {
-        assert_eq!(all_resumed(resumed, paused), expected);
+        let resumed: Vec<String> = resumed.iter().map(ToString::to_string).collect();
+        assert_eq!(all_resumed(&resumed, paused, &[]), expected);
     }
+    let why = "the worktree of `red` is gone".to_owned();
+    let told = all_resumed(&["blue".to_owned()], &[], &[why]);
+    assert_eq!(told, "Resumed: blue.\nNot resumed: the worktree of `red` is gone");
 }
 
 #[test]
@@ -433,8 +439,8 @@ fn the_log_has_no_line_without_words() {
     };
     let ended = entry(Voice::System, "");
     let said = [entry(Voice::User, "go"), entry(Voice::Assistant, "gone"), ended.clone()];
-    assert_eq!(log(&said).text, "you: go\n\nagent: gone");
-    assert_eq!(log(&[ended]).text, "Nothing was said yet.");
+    assert_eq!(log("blue", &said).text, "blue\n\nyou: go\n\nagent: gone");
+    assert_eq!(log("blue", &[ended]).text, "blue\nNothing was said yet.");
 }
 
 /// What was not allowed did not happen.
@@ -455,7 +461,8 @@ fn what_was_denied_is_not_told_as_done() {
     ];
     let told = "Done, without a word.\n\u{2699} Bash ls\n\u{2699} Bash make (failed)";
     assert_eq!(done(&did).text, told);
-    assert!(log(&did).text.contains("tool: Bash rm -rf precious (denied)"), "{}", log(&did).text);
+    let told = log("blue", &did).text;
+    assert!(told.contains("tool: Bash rm -rf precious (denied)"), "{told}");
     assert_eq!(done(&did[2..3]).text, "Done, without a word.");
 }
 
@@ -479,13 +486,13 @@ fn a_settled_card_tells_what_happened() {
 #[test]
 fn long_lists_are_cut() {
     let file = FileDiffView { path: "a/b".repeat(20), added: Some(1), removed: None };
-    assert!(diff(&vec![file; 500]).units() < 4096);
+    assert!(diff("blue", &vec![file; 500]).units() < 4096);
     let entry = Entry {
         timestamp: String::new(),
         voice: Voice::Assistant,
         content: "word ".repeat(1000),
         metadata: serde_json::Map::new(),
     };
-    assert!(log(&vec![entry; 100]).units() < 4096);
+    assert!(log("blue", &vec![entry; 100]).units() < 4096);
     assert!(help().units() < 4096);
 }
