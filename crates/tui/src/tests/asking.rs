@@ -349,6 +349,7 @@ fn only_what_an_approval_takes_is_offered() {
     plain.press("a");
     let frame = plain.frame();
     assert!(frame.contains("y once · n deny · s answers in words"), "{frame}");
+    assert!(!frame.contains("with a reason"), "{frame}");
     assert_eq!(plain.press("Y s maybe enter"), "answer id-tool screen-1-7 maybe");
     let mut never = Desk::new(vec![asking("tool", ask(&["deny"]))]);
     never.press("a");

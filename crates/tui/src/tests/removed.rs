@@ -28,6 +28,15 @@ fn a_session_that_is_removed_keeps_its_row_until_a_key_moves_the_hand() {
 }
 
 #[test]
+fn the_snapshots_of_a_session_that_is_removed_are_not_chosen_from() {
+    let mut desk = Desk::new(few());
+    desk.press("o");
+    desk.event("fix-login", Status::Archived);
+    assert_eq!(desk.press("enter"), "");
+    assert!(desk.frame().contains("`fix-login` was removed; j goes on"), "{}", desk.frame());
+}
+
+#[test]
 fn from_a_session_that_was_removed_the_hand_comes_to_what_is_left() {
     let mut desk = Desk::new(few());
     desk.press("G");

@@ -272,8 +272,12 @@ fn who_may_only_look_is_offered_nothing_else() {
         |desk: &Desk| desk.frame().lines().last().map(ToOwned::to_owned).unwrap_or_default();
     let keys = |footer: String| footer.split_whitespace().collect::<Vec<_>>().join(" ");
     assert_eq!(keys(footer(&desk)), "a questions q quit ? keys");
+    assert!(desk.frame().contains("a shows it"), "{}", desk.frame());
     desk.press("a");
     assert_eq!(keys(footer(&desk)), "a back ? keys");
+    assert!(desk.frame().contains("read-only: it is answered elsewhere"), "{}", desk.frame());
+    "paused".clone_into(&mut desk.model.gate);
+    assert!(!desk.frame().contains("resumes all"), "{}", desk.frame());
     desk.press("a T");
     desk.tell(Msg::Trash(Ok(super::house::removed())));
     assert_eq!(keys(footer(&desk)), "esc close");

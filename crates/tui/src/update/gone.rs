@@ -17,6 +17,10 @@ pub(super) fn forget(model: &mut Model, gone: SessionView) {
     }
     model.gone.insert(gone.id.clone(), gone.name.clone());
     if model.selected.as_ref() == Some(&gone.id) {
+        // Its snapshots are not to choose from any more; the row says why.
+        if matches!(model.mode, Mode::Pick { .. }) {
+            model.mode = Mode::List;
+        }
         model.removed = Some(gone);
         move_on(model);
     }

@@ -76,6 +76,9 @@ fn state(model: &Model) -> (String, Tone) {
         return (format!("{} {}", wheel(model), under_way.label), Tone::Attention);
     }
     match model.gate.as_str() {
+        "paused" if model.access == Access::ReadOnly => {
+            ("⏸ PAUSED  read-only".to_owned(), Tone::Attention)
+        }
         "paused" => {
             let key = model.key(Place::List, Command::ResumeAll);
             (format!("⏸ PAUSED  {key} resumes all"), Tone::Attention)

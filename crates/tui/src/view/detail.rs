@@ -8,7 +8,7 @@ use crate::command::Command;
 use crate::keymap::Place;
 use crate::message::Now;
 use crate::message::Tab;
-use crate::model::{Mode, Model, Page, since, was_asking};
+use crate::model::{Access, Mode, Model, Page, since, was_asking};
 use glis_client::labels::{Tone, mark, state, tone};
 use glis_core::Status;
 use glis_wire::view::SessionView;
@@ -165,7 +165,8 @@ fn card(model: &Model, session: &SessionView, columns: u16) -> Vec<(String, Styl
             beginning(&question::in_short(session, ask), columns.saturating_sub(2), TEXT_ROWS);
         lines.extend(text.into_iter().map(|line| (format!("? {line}"), attention)));
         let key = model.key(Place::List, Command::Asks);
-        lines.push((format!("  {key} answers"), theme.faint()));
+        let does = if model.access == Access::Full { "answers" } else { "shows it" };
+        lines.push((format!("  {key} {does}"), theme.faint()));
     } else if session.status == Status::Paused {
         lines.extend(paused(session, model.now).into_iter().map(|line| (line, attention)));
         lines.extend(asked_before(model, session, columns));

@@ -138,11 +138,15 @@ fn ask_hints(model: &Model) -> Vec<(Command, &'static str)> {
                 (ALLOW, Command::Allow, "allow"),
                 (DENY, Command::Deny, "deny"),
                 (ALLOW_FOR_SESSION, Command::AllowForSession, "for the session"),
-                (DENY, Command::DenyBecause, "with a reason"),
             ];
             let taken = offered.into_iter().filter(|(word, ..)| takes(ask, word));
-            let words = takes_words(ask).then_some((Command::Send, "in words"));
-            taken.map(|(_, command, does)| (command, does)).chain(words).collect()
+            // A plain program would take a reason for its next line.
+            let rest = if takes_words(ask) {
+                Some((Command::Send, "in words"))
+            } else {
+                takes(ask, DENY).then_some((Command::DenyBecause, "with a reason"))
+            };
+            taken.map(|(_, command, does)| (command, does)).chain(rest).collect()
         }
     };
     let last = [(Command::Attach, "attach"), (Command::Close, "back")];

@@ -3,7 +3,7 @@
 use super::pen::{harmless, width, wrapped};
 use crate::command::Command;
 use crate::keymap::Place;
-use crate::model::Model;
+use crate::model::{Access, Model};
 use crate::theme::Theme;
 use glis_client::labels::{Tone, doubt};
 use glis_client::{edits, questions, said_beside};
@@ -201,6 +201,9 @@ fn is_from_screen(ask: &WaitingFor) -> bool {
 
 /// What can be pressed for it.
 pub(crate) fn keys_for(model: &Model, session: &SessionView, ask: &WaitingFor) -> String {
+    if model.access == Access::ReadOnly {
+        return "read-only: it is answered elsewhere".to_owned();
+    }
     let key = |command: Command| model.key(Place::Asks, command);
     let (yes, no) = (key(Command::Allow), key(Command::Deny));
     match (ask.kind, ask.choices.as_deref()) {
