@@ -1,6 +1,6 @@
 //! Limits that are changed while a loop runs, is paused or is done.
 
-use crate::support::house::Outcome;
+use crate::support::house::{Background, Outcome};
 use crate::support::looped::{HELD, QUICK, Watch, begin, house, is, let_go, lines};
 use serde_json::{Value, json};
 
@@ -69,15 +69,17 @@ fn limits_are_changed_while_it_is_paused_also_below_the_count() -> Outcome {
 fn a_max_that_is_reached_ends_what_is_paused_between_two_at_once() -> Outcome {
     let house = house()?;
     begin(&house, HELD, &["--max", "9"])?;
-    Watch::of(&house)?.until_held(1)?;
+    let mut watch = Watch::of(&house)?;
+    watch.until_held(1)?;
+    let _window = Background::start(house.glis().args(["pause", "l"]))?;
+    watch.until("loop_pause_asked")?;
     let_go(&house)?;
-    house.ok(&["pause", "l"])?;
-    let count = house.show("l")?["loop"]["iteration"].as_u64().ok_or("no count")?;
-    house.ok(&["loop", "l", "--set", &format!("max={count}")])?;
-    is(&house, &[("state", json!("done")), ("iteration", json!(count))])?;
+    house.until("l", "paused")?;
+    house.ok(&["loop", "l", "--set", "max=1"])?;
+    is(&house, &[("state", json!("done")), ("iteration", json!(1))])?;
     // It may go on after all.
     house.ok(&["loop", "l", "--set", "max=9"])?;
-    is(&house, &[("state", json!("paused")), ("iteration", json!(count))])
+    is(&house, &[("state", json!("paused")), ("iteration", json!(1))])
 }
 
 #[test]

@@ -5,7 +5,7 @@ use crate::holder::is_held;
 use crate::mailbox::Published;
 use crate::pools::Kind;
 use crate::process::handle_of;
-use glis_core::event::Event;
+use glis_core::event::{Ending, Event};
 use glis_core::pause::PauseStep;
 use glis_core::reason::Why;
 use glis_core::session::{Phase, Session, StartStep};
@@ -182,11 +182,21 @@ pub(super) async fn until_heard<L: Future<Output = Found>>(
         let ended = matches!(event, Event::ProcessEnded { .. });
         ended.then(|| not_given(Why::EndedBeforeAnswer))
     };
-    if let Some(settled) = until_settled(news, session, patience.hearing, settle).await {
-        return settled;
+    let settled = until_settled(news, session, patience.hearing, settle).await;
+    if let Some(Err(why)) = settled {
+        return Err(why);
     }
     match look().await {
         Found::Alive => Ok(()),
+        // A question goes with an agent as well that is killed from outside.
+        Found::Ending if settled.is_some() => {
+            let settle = |event: &Event| {
+                let Event::ProcessEnded { ending, ordered, .. } = event else { return None };
+                let killed = !ordered && !matches!(ending, Ending::Exited(_));
+                Some(if killed { not_given(Why::EndedBeforeAnswer) } else { Ok(()) })
+            };
+            until_settled(news, session, patience.ending, settle).await.unwrap_or(Ok(()))
+        }
         // Its last words may still say that it took the answer.
         Found::Ending => until_settled(news, session, patience.ending, settle)
             .await
@@ -220,9 +230,8 @@ pub(super) async fn find_process(state: &ServerState, id: &SessionId, generation
 #[cfg(test)]
 mod tests {
     use super::*;
-    use glis_core::Recorded;
-    use glis_core::event::Ending;
     use glis_core::leftover::Leftovers;
+    use glis_core::{Recorded, Subject};
 
     /// No test waits for what does not come.
     const NONE: Patience = Patience { hearing: Duration::ZERO, ending: Duration::ZERO };
@@ -230,13 +239,29 @@ mod tests {
     /// What is said of an answer if nothing is heard in time, this is found then, and this event comes
     /// after it.
     async fn heard_late(patience: Patience, found: Found, then: Option<Event>) -> Option<Why> {
+        heard(patience, None, found, then).await
+    }
+
+    /// The same if something was heard in time.
+    async fn heard(
+        patience: Patience,
+        first: Option<Event>,
+        found: Found,
+        then: Option<Event>,
+    ) -> Option<Why> {
         let (session, question) = (crate::fill::session(), AskId("q".to_owned()));
         let (tell, mut news) = broadcast::channel(4);
-        let subject = session.id.clone().into();
+        let subject: Subject = session.id.clone().into();
+        let publish = move |tell: &broadcast::Sender<_>, event| {
+            let recorded = Recorded::new(1, 0, subject.clone(), event);
+            tell.send(Arc::new(Published { recorded, ended: None })).unwrap();
+        };
+        if let Some(event) = first {
+            publish(&tell, event);
+        }
         let look = || async move {
             if let Some(event) = then {
-                let recorded = Recorded::new(1, 0, subject, event);
-                tell.send(Arc::new(Published { recorded, ended: None })).unwrap();
+                publish(&tell, event);
             }
             // Kept open: a daemon that ends is another matter.
             drop(tokio::spawn(async move { tell.closed().await }));
@@ -259,6 +284,24 @@ mod tests {
         let end =
             Event::ProcessEnded { generation: 1, ending: Ending::Unknown, ordered: false, left };
         assert_eq!(heard_late(patient(), Found::Ending, Some(end)).await, ended);
+    }
+
+    /// What is killed from outside takes its questions with it: that they are gone is no answer.
+    #[tokio::test]
+    async fn a_question_that_goes_with_a_process_is_not_told_as_answered() {
+        let patient = || Patience { hearing: ENDING_TIME, ending: ENDING_TIME };
+        let gone = || Some(Event::AskGone { ask: AskId("q".to_owned()), spot: None });
+        let end = |ending| {
+            let left = Box::new(Leftovers::default());
+            Some(Event::ProcessEnded { generation: 1, ending, ordered: false, left })
+        };
+        for (found, ending, told) in [
+            (Found::Ending, Ending::Unknown, Some(Why::EndedBeforeAnswer)),
+            (Found::Ending, Ending::Exited(0), None),
+            (Found::Alive, Ending::Unknown, None),
+        ] {
+            assert_eq!(heard(patient(), gone(), found, end(ending)).await, told);
+        }
     }
 
     #[tokio::test]
