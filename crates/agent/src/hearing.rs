@@ -54,8 +54,11 @@ impl Meaning {
         self.both(Sign::ToolBegan { tool: id.to_owned(), what }, said);
     }
 
-    /// The turn is over, with what is to be told of it. One that was broken off is told as such.
+    /// The turn is over, with what is to be told of it. One that was broken off is told as such, and one that
+    /// ended by itself has something to tell only where it came to nothing.
     pub(crate) fn turn_over(&mut self, sign: Sign, said: Said) {
+        let failed = sign == Sign::TurnEnded && !said.content.is_empty();
+        let sign = if failed { Sign::TurnFailed(said.content.clone()) } else { sign };
         let outcome = (sign == Sign::TurnCut).then_some(Outcome::Interrupted);
         self.both(sign, Said { outcome, ..said });
     }

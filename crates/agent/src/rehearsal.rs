@@ -25,6 +25,8 @@ const ESCAPE: u8 = 0x1b;
 const INTERRUPTED: &str = "interrupted";
 /// The end of a turn that met a usage limit.
 const LIMITED: &str = "limit";
+/// The end of a turn that came to nothing.
+const FAILED: &str = "failed";
 /// What it does when it asks for permission, where others use a tool.
 const APPROVE: &str = "approve";
 
@@ -85,7 +87,7 @@ impl Agent for Rehearsal {
             transcript,
             asks: BTreeMap::new(),
             tools: BTreeMap::new(),
-            resets: String::new(),
+            in_the_way: String::new(),
         })
     }
 }
@@ -99,7 +101,7 @@ struct Rehearsing {
     /// Tools that are under way, by their ids: what they are called and what they were given.
     tools: BTreeMap<String, (String, String)>,
     /// When the limit ends that the turn has met.
-    resets: String,
+    in_the_way: String,
 }
 
 /// One line of the rehearsal agent, in its stream or in its transcript.
@@ -152,6 +154,9 @@ enum Record {
     Limit {
         reset_at: String,
     },
+    Fault {
+        message: String,
+    },
     TurnEnded {
         #[serde(default)]
         result: String,
@@ -183,14 +188,14 @@ impl Rehearsing {
         if let Record::ToolEnded { id, ok } = &line {
             failed = self.tools.remove(id).filter(|_| !ok);
         }
-        if let Record::Limit { reset_at } = &line {
-            self.resets.clone_from(reset_at);
+        if let Record::Limit { reset_at: told } | Record::Fault { message: told } = &line {
+            self.in_the_way.clone_from(told);
         }
         let mut heard = meaning(at, line);
-        if let Some(Sign::TurnLimited { reset_at }) =
+        if let Some(Sign::TurnLimited { reset_at: told } | Sign::TurnFailed(told)) =
             heard.last_mut().and_then(|last| last.sign.as_mut())
         {
-            *reset_at = std::mem::take(&mut self.resets);
+            *told = std::mem::take(&mut self.in_the_way);
         }
         if let (Some((tool, content)), Some(last)) = (failed, heard.last_mut()) {
             last.said = Some(Said::failed(&tool, content));
@@ -249,6 +254,9 @@ fn meaning(at: u64, line: Record) -> Vec<Heard> {
             vec![Heard { at, sign: None, said: Some(said) }]
         }
         Record::Limit { reset_at } => sign(Sign::LimitReached { reset_at }),
+        Record::Fault { message } => {
+            vec![Heard { at, sign: None, said: Some(Said::new(Voice::System, message)) }]
+        }
         Record::TurnEnded { result } if result == INTERRUPTED => {
             let said = Said { outcome: Some(Outcome::Interrupted), ..Said::new(Voice::System, "") };
             vec![Heard { at, sign: Some(Sign::TurnCut), said: Some(said) }]
@@ -256,6 +264,7 @@ fn meaning(at: u64, line: Record) -> Vec<Heard> {
         Record::TurnEnded { result } if result == LIMITED => {
             sign(Sign::TurnLimited { reset_at: String::new() })
         }
+        Record::TurnEnded { result } if result == FAILED => sign(Sign::TurnFailed(String::new())),
         Record::TurnEnded { .. } => sign(Sign::TurnEnded),
         Record::Error { message } => sign(Sign::RefRejected(message)),
     }

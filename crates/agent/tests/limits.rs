@@ -1,5 +1,5 @@
-//! A usage limit is known by what an agent's own program records of it, never by what the agent says:
-//! the records are those that the real programs wrote when the model refused them.
+//! A usage limit, or another error that ends a turn, is known by what an agent's own program records of it,
+//! never by what the agent says: the records are those that the real programs wrote when the model refused them.
 
 use glis_agent::{Shown, Source};
 use glis_core::input::Sign;
@@ -29,6 +29,10 @@ fn signs(agent: &str, mode: Mode, hooks: &[Value], lines: &[Value]) -> Vec<Sign>
 
 fn limited(reset_at: &str) -> Sign {
     Sign::TurnLimited { reset_at: reset_at.to_owned() }
+}
+
+fn failed(why: &str) -> Sign {
+    Sign::TurnFailed(why.to_owned())
 }
 
 fn tells_of_a_limit(signs: &[Sign]) -> bool {
@@ -64,7 +68,7 @@ fn claude_on_pipes() {
     assert!(!tells_of_a_limit(&claude(&[warned, said, well])));
     let broken =
         json!({"type": "result", "is_error": true, "api_error_status": 529, "result": TALK});
-    assert!(!tells_of_a_limit(&claude(&[broken])));
+    assert_eq!(claude(&[broken]), [Sign::Ready, failed(TALK)]);
 }
 
 fn claude_in_a_terminal(error: Option<&str>, line: &Value) -> Vec<Sign> {
@@ -93,7 +97,9 @@ fn claude_in_its_terminal() {
     let ended = claude_in_a_terminal(None, &said);
     assert_eq!(ended.last(), Some(&Sign::TurnEnded));
     assert!(!tells_of_a_limit(&ended));
-    assert!(!tells_of_a_limit(&claude_in_a_terminal(Some("server_error"), &said)));
+    let ended = claude_in_a_terminal(Some("server_error"), &said);
+    assert_eq!(ended.last(), Some(&failed("server_error")));
+    assert!(!tells_of_a_limit(&ended));
 }
 
 /// Claude Code 2.1.326 writes that it goes on by itself in place of the lines that closed a turn before.
@@ -145,7 +151,11 @@ fn codex_on_pipes() {
     let other = turn(json!({"message": TALK, "codexErrorInfo": "other"}));
     let said = json!({"method": "item/completed",
         "params": {"item": {"id": "1", "type": "agentMessage", "text": TALK}}});
-    assert!(!tells_of_a_limit(&codex(&[said, other])));
+    assert_eq!(codex(&[said, other]), [failed(TALK)]);
+    // A message that it does not even take.
+    let refused =
+        json!({"id": "glis-message", "error": {"code": -32600, "message": "no such model"}});
+    assert_eq!(codex(&[refused]), [failed("no such model")]);
 }
 
 #[test]
@@ -166,6 +176,9 @@ fn codex_in_its_terminal() {
         "item": {"type": "AgentMessage", "content": [{"text": TALK}]}});
     let well = json!({"type": "task_complete", "last_agent_message": TALK});
     assert!(!tells_of_a_limit(&rollout(&[said, well])));
+    let other =
+        json!({"type": "task_complete", "error": {"message": TALK, "codex_error_info": "other"}});
+    assert_eq!(rollout(&[other]), [failed(TALK)]);
 }
 
 #[test]
@@ -174,6 +187,9 @@ fn the_rehearsal_agent() {
     let ended = json!({"type": "turn_ended", "result": "limit"});
     let heard = signs("rehearsal", Mode::Headless, &[], &[limit, ended]);
     assert_eq!(heard.last(), Some(&limited("2026-11-16T06:00:00Z")));
+    let fault = json!({"type": "fault", "message": TALK});
+    let ended = json!({"type": "turn_ended", "result": "failed"});
+    assert_eq!(signs("rehearsal", Mode::Headless, &[], &[fault, ended]), [failed(TALK)]);
     let said = json!({"type": "text", "text": TALK});
     let well = json!({"type": "turn_ended", "result": "done"});
     assert!(!tells_of_a_limit(&signs("rehearsal", Mode::Headless, &[], &[said, well])));

@@ -74,6 +74,7 @@ fn word(sign: &Sign) -> String {
         Sign::Background(running) => format!("background {running}"),
         Sign::TurnEnded => "turn ended".to_owned(),
         Sign::TurnCut => "turn cut off".to_owned(),
+        Sign::TurnFailed(why) => format!("turn failed: {why}"),
         Sign::Asked(ask) => format!("asks ({:?}) {}", ask.kind, ask.text),
         Sign::AskGone(_) => "asks no more".to_owned(),
         Sign::LimitReached { reset_at } => format!("limit {reset_at}"),
@@ -262,7 +263,9 @@ fn whichever_file_is_written_first_every_turn_begins_and_ends_once() {
     for order in [Order::TranscriptEarly, Order::TranscriptLate] {
         let story = in_terminal(order);
         let of = |what: &str| story.lines().filter(|line| *line == what).count();
-        assert_eq!((of("turn"), of("turn ended"), of("turn cut off")), (7, 4, 2), "{story}");
+        let failed = story.lines().filter(|line| line.starts_with("turn failed: ")).count();
+        let ended = (of("turn ended"), of("turn cut off"), failed);
+        assert_eq!((of("turn"), ended), (7, (3, 2, 1)), "{story}");
     }
 }
 

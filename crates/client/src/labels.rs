@@ -135,7 +135,9 @@ pub fn doubt(ask: &WaitingFor) -> String {
 /// Why a session does not run although a message has come for it, if a start of it has failed.
 pub fn unstarted(s: &SessionView) -> Option<&str> {
     let rests = s.pid.is_none() && s.operation.is_none();
-    let failed = s.failure.as_deref().or((s.failed_starts > 0).then_some(s.verdict.as_str()));
+    // A turn that came to nothing was begun.
+    let failure = s.failure.as_deref().filter(|_| s.status == Status::Failed);
+    let failed = failure.or((s.failed_starts > 0).then_some(s.verdict.as_str()));
     failed.filter(|_| rests)
 }
 

@@ -57,6 +57,8 @@ pub struct Card {
     pub queue: Queue,
     #[serde(default)]
     pub cut_off: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn_failed: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub was_asking: Vec<Ask>,
     #[serde(default)]
@@ -127,6 +129,7 @@ impl Session {
             asks: self.asked().to_vec(),
             queue: self.queue.clone(),
             cut_off: self.cut_off,
+            turn_failed: self.turn_failed.clone(),
             was_asking: self.was_asking.clone(),
             seen: self.seen,
             seen_before: self.seen_before.clone(),
@@ -162,6 +165,7 @@ impl Session {
         });
         self.queue = card.queue.clone();
         self.cut_off = card.cut_off;
+        self.turn_failed.clone_from(&card.turn_failed);
         self.was_asking.clone_from(&card.was_asking);
         self.seen = card.seen;
         self.seen_before.clone_from(&card.seen_before);

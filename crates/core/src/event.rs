@@ -190,6 +190,9 @@ pub enum Event {
         /// A usage limit was in its way.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         limited: bool,
+        /// Another error was, in the agent's words.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        failed: Option<String>,
     },
     /// The agent asks.
     Asked { ask: Ask, spot: Spot },

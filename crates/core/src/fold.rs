@@ -105,6 +105,7 @@ impl Session {
             rule: Rule::New,
             queue: Queue::default(),
             cut_off: false,
+            turn_failed: None,
             was_asking: Vec::new(),
             allowed: Vec::new(),
             seen: Seen::default(),
@@ -215,7 +216,7 @@ impl Session {
             Event::ToolBegan { tool, what, .. } => self.begin_tool(tool, what),
             Event::ToolEnded { tool, .. } => self.end_tool(tool),
             Event::BackgroundChanged { running, .. } => self.change_background(*running),
-            Event::TurnEnded { cut, .. } => self.end_turn(*cut),
+            Event::TurnEnded { cut, failed, .. } => self.end_turn(*cut, failed.as_ref()),
             Event::Asked { ask, .. } => self.add_ask(at, ask),
             Event::AskGone { ask, .. } => self.drop_ask(ask),
             Event::AnswerBegan { ask, answer, .. } => {

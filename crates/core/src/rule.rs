@@ -37,6 +37,8 @@ pub enum Rule {
     TurnEnded,
     /// The same, and work goes on beside it.
     WorksInBackground,
+    /// An error has ended the agent's turn.
+    TurnFailed,
     /// The agent's allowance is used up.
     LimitReached,
     /// The agent asks something.
@@ -84,6 +86,7 @@ impl fmt::Display for Rule {
             Self::Ready => "the agent is ready",
             Self::TurnBegan => "the agent began a turn",
             Self::TurnEnded => "the agent ended its turn",
+            Self::TurnFailed => "an error has ended the agent's turn",
             Self::WorksInBackground => "the agent ended its turn and has work in the background",
             Self::LimitReached => "the agent's usage limit is reached",
             Self::AgentAsks => "the agent asks something",

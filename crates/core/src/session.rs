@@ -63,6 +63,8 @@ pub struct Session {
     pub queue: Queue,
     /// The last turn ended with the process, not by itself.
     pub cut_off: bool,
+    /// Why the last turn came to nothing, in the agent's words, if it did.
+    pub turn_failed: Option<String>,
     /// What it asked when it was last paused or its process ended, until the agent has words again.
     pub was_asking: Vec<Ask>,
     /// What a person has allowed for the session, which is not asked about again.

@@ -142,6 +142,6 @@ fn a_turn(turn: u64) -> Vec<Event> {
         Event::TurnBegan { spot },
         Event::ToolBegan { tool: tool.clone(), what: "run make".to_owned(), spot },
         Event::ToolEnded { tool, spot },
-        Event::TurnEnded { spot, cut: false, limited: false },
+        Event::TurnEnded { spot, cut: false, limited: false, failed: None },
     ]
 }

@@ -56,6 +56,7 @@ pub(crate) fn run(plan: &Plan, run: &Run, session: Option<&Session>) -> RunView 
         asks: asked.and_then(|session| session.asked().first()).map(|ask| ask.text.clone()),
         doubt: session.and_then(doubt),
         undelivered: session.and_then(|session| session.undelivered.clone()),
+        turn_failed: session.and_then(|session| session.turn_failed.clone()),
         unmerged,
         fault,
         commit,

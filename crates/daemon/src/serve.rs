@@ -272,7 +272,7 @@ async fn change(
             let hooks = if hooks { HookWish::Run(env) } else { HookWish::None };
             Ok(Box::pin(merge::merge(state, &session, into, hooks)).await)
         }
-        Request::Plan(request) => plans::change(state, steps, request, env).await,
+        Request::Plan(request) => Box::pin(plans::change(state, steps, request, env)).await,
         Request::RestoreTo { session, snapshot, to } => {
             Ok(Box::pin(keep::restore_to(state, &session, snapshot, to)).await)
         }

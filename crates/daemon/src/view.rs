@@ -164,7 +164,7 @@ pub(crate) fn session(session: &Session, beside: Beside) -> SessionView {
         generation: session.generation,
         verdict: session.rule.to_string(),
         operation: session.operation().map(|(_, operation)| operation.to_string()),
-        failure: session.failure().map(ToString::to_string),
+        failure: session.failure().map(ToString::to_string).or_else(|| session.turn_failed.clone()),
         cut_off: session.cut_off,
         limit_until: session.limit_until.as_deref().map(limit_until),
         usage: digest.account.as_ref().map(usage),

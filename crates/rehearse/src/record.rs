@@ -61,6 +61,10 @@ pub(crate) enum Body {
     Limit {
         reset_at: String,
     },
+    /// What came in the way of the turn.
+    Fault {
+        message: String,
+    },
     /// How many helpers the agent has in the background, whenever that changes.
     Background {
         running: usize,
@@ -99,6 +103,7 @@ pub(crate) enum Outcome {
     Interrupted,
     Refused,
     Limit,
+    Failed,
 }
 
 /// What is said on stdout but belongs to no conversation.

@@ -53,6 +53,10 @@ pub(crate) enum Step {
     Limit {
         reset: Reset,
     },
+    /// Ends the turn with an error.
+    Fail {
+        message: String,
+    },
     Recall,
     /// Takes so much memory and keeps it.
     Hold {
@@ -143,6 +147,7 @@ fn step(part: &str) -> Option<Step> {
         "todo" => words(rest).map(|items| Step::Todo { items: todo(&items) }),
         "cost" => cost(rest),
         "limit" => limit(rest),
+        "fail" => words(rest).map(|message| Step::Fail { message }),
         "recall" => Some(Step::Recall),
         "hold" => rest.trim().parse().ok().map(|megabytes| Step::Hold { megabytes }),
         "touch-slowly" => touch_slowly(rest),

@@ -48,6 +48,10 @@ fn carry_out(agent: &mut Agent, step: Step) -> Flow {
             GO_ON
         }
         Step::Limit { reset } => limit(agent, reset),
+        Step::Fail { message } => {
+            agent.record(Body::Fault { message })?;
+            Ok(ControlFlow::Break(Outcome::Failed))
+        }
         Step::Recall => recall(agent),
         Step::Hold { megabytes } => mischief::hold(agent, megabytes),
         Step::Ignore(what) => {

@@ -183,6 +183,9 @@ pub struct RunView {
     pub doubt: Option<String>,
     /// Why its agent has not got its prompt.
     pub undelivered: Option<String>,
+    /// Why the last turn of its agent came to nothing, in the agent's words, if it did.
+    #[serde(default)]
+    pub turn_failed: Option<String>,
     /// Why its work is not merged.
     pub unmerged: Option<Unmerged>,
     /// Why it came to nothing.

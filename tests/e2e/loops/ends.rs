@@ -73,6 +73,24 @@ fn three_failures_in_a_row_pause_it_with_the_reason_and_a_resume_counts_anew() -
     Ok(())
 }
 
+/// Whether each iteration has a conversation of its own or all have one.
+#[test]
+fn an_iteration_whose_turn_failed_does_not_count_and_three_in_a_row_pause_it() -> Outcome {
+    for context in ["fresh", "continue"] {
+        let house = house()?;
+        let prompt = "append work.txt x\\n ;; fail API Error: 529 Overloaded";
+        begin(&house, prompt, &["--max", "9", "--context", context])?;
+        let paused = house.until("l", "paused")?;
+        assert_eq!(paused["pause_reason"], "error", "{paused}");
+        assert_eq!(paused["failure"], "API Error: 529 Overloaded");
+        let broke = ("broke", json!("failures"));
+        is(&house, &[("failures", json!(3)), ("iteration", json!(0)), broke])?;
+        assert!(house.ok(&["show", "l"])?.contains("API Error: 529 Overloaded"));
+        assert_eq!(lines(&house)?, 3, "the same one, three times");
+    }
+    Ok(())
+}
+
 #[test]
 fn a_success_between_failures_keeps_it_going() -> Outcome {
     let house = house()?;

@@ -1,8 +1,9 @@
-//! Usage limits in a plan: the task waits for the reset, and nothing is done twice.
+//! What comes in the way of a turn in a plan: at a usage limit the task waits for the reset, at another error for a
+//! person; nothing is done twice, and nothing is called done that is not.
 
 use crate::support::clock::WallClock;
 use crate::support::house::{House, Outcome, eventually};
-use crate::support::planned::{Window, plan, record, runs, task};
+use crate::support::planned::{BRANCH, Window, plan, record, runs, task};
 use serde_json::{Value, json};
 
 /// Story 10, in a plan: a limit in the second task of three; at the reset the same run goes on, and the
@@ -38,6 +39,48 @@ fn story_10_a_limit_in_a_task_pauses_it_and_the_same_run_goes_on_at_the_reset() 
     assert_eq!(after["provider_session_ref"], parked["provider_session_ref"]);
     for id in ["a", "b", "c"] {
         assert_eq!(runs(&house, id)?.len(), 1, "{id}");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_task_whose_turn_failed_is_paused_with_the_reason_and_what_needs_it_waits() -> Outcome {
+    let house = House::new()?;
+    let fails = "write half.txt a ;; fail Not logged in";
+    let tasks = [
+        task("a", fails, &[], None),
+        task("b", "write b.txt b", &["a"], None),
+        task("c", "write c.txt c", &[], None),
+    ];
+    plan(&house, &tasks)?;
+    let (status, said, beside) = Window::open(&house, &[])?.end()?;
+    assert_eq!(status, Some(1), "{said}{beside}");
+    assert!(
+        said.contains("a: paused, its turn has failed: Not logged in; `glis resume a`"),
+        "{said}"
+    );
+    let failed = record(&house, "a-1")?;
+    for (field, wanted) in [
+        ("state", json!("paused")),
+        ("pause_reason", json!("error")),
+        ("turn_failed", json!("Not logged in")),
+        ("resumable", json!(true)),
+    ] {
+        assert_eq!(failed[field], wanted, "{field}: {failed}");
+    }
+    assert_eq!(runs(&house, "b")?, Vec::<Value>::new(), "it needs what is not done");
+    assert_eq!(record(&house, "c-1")?["state"], "succeeded", "nothing is in its way");
+    assert!(house.git(&["ls-tree", "--name-only", BRANCH])?.lines().all(|file| file != "half.txt"));
+    // In the same conversation, once that is seen to.
+    house.ok(&["resume", "a", "--prompt", "write whole.txt a"])?;
+    house.follow(1)?.until(|e| e["event"] == "run_succeeded" && e["run"] == "a-1")?;
+    let done = record(&house, "a-1")?;
+    assert_eq!((&done["state"], &done["turn_failed"]), (&json!("succeeded"), &Value::Null));
+    assert_eq!(done["provider_session_ref"], failed["provider_session_ref"]);
+    house.ok(&["execute"])?;
+    let files = house.git(&["ls-tree", "--name-only", BRANCH])?;
+    for file in ["half.txt", "whole.txt", "b.txt", "c.txt"] {
+        assert!(files.lines().any(|there| there == file), "{file}: {files}");
     }
     Ok(())
 }

@@ -351,3 +351,22 @@ fn claude_story_10_a_limit_in_a_task_pauses_it_and_the_same_run_goes_on_at_the_r
 fn codex_story_10_a_limit_in_a_task_pauses_it_and_the_same_run_goes_on_at_the_reset() -> Outcome {
     a_limit_in_a_task_is_waited_for(CODEX_HEADLESS)
 }
+
+/// Nobody has logged in: the first thing that a newcomer meets.
+#[test]
+fn claude_without_a_login_does_no_task() -> Outcome {
+    let Some(mut real) = Real::with(CLAUDE)? else { return Ok(()) };
+    real.house.spare("ANTHROPIC_API_KEY");
+    let house = &real.house;
+    house.ok(&["plan", "add", "a", "--agent", "claude", "--prompt", "do the task"])?;
+    house.ok(&["plan", "add", "b", "--agent", "claude", "--prompt", "go on", "--needs", "a"])?;
+    let (status, said, beside) = Window::open(house, &[])?.end()?;
+    assert_eq!(status, Some(1), "{said}{beside}");
+    let run = record_in(house, "plan", "a-1")?;
+    assert_eq!((&run["state"], &run["pause_reason"]), (&json!("paused"), &json!("error")), "{run}");
+    let why = text_of(&run, "turn_failed")?;
+    assert!(why.contains("/login"), "{why}");
+    assert!(said.contains(&why), "{said}");
+    assert_eq!(runs(house, "b")?.len(), 0);
+    Ok(())
+}

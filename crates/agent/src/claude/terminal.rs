@@ -109,6 +109,8 @@ pub(super) struct Terminal {
     /// A hook told that a usage limit has ended the turn, and the transcript when that ends.
     limited: bool,
     resets: String,
+    /// What else it was that came in the way of the turn, in its words.
+    failed: String,
 }
 
 impl Terminal {
@@ -143,6 +145,7 @@ impl Terminal {
             "Stop" | "StopFailure" => {
                 self.asks_are_gone(line);
                 self.limited = text(words, "/error") == LIMIT;
+                self.failed = failure(words);
                 let tasks = words["background_tasks"].as_array().map_or(0, Vec::len);
                 line.sign(Sign::Background(u32::try_from(tasks).unwrap_or(u32::MAX)));
                 text(words, "/prompt_id").clone_into(&mut self.stopped);
@@ -163,7 +166,11 @@ impl Terminal {
         self.prompt.clear();
         let reset_at = std::mem::take(&mut self.resets);
         let limited = std::mem::take(&mut self.limited);
-        if limited { Sign::TurnLimited { reset_at } } else { Sign::TurnEnded }
+        match (limited, std::mem::take(&mut self.failed)) {
+            (true, _) => Sign::TurnLimited { reset_at },
+            (false, why) if !why.is_empty() => Sign::TurnFailed(why),
+            (false, _) => Sign::TurnEnded,
+        }
     }
 
     fn asked(&mut self, words: &Value, end: u64, line: &mut Meaning) {
@@ -281,6 +288,15 @@ impl Terminal {
             }
         }
     }
+}
+
+/// Why a turn came to nothing, by the hook that ends it: as it was said, else by its name.
+fn failure(words: &Value) -> String {
+    if text(words, "/hook_event_name") != "StopFailure" {
+        return String::new();
+    }
+    let told = ["/last_assistant_message", "/error"].map(|key| text(words, key));
+    told.into_iter().find(|word| !word.is_empty()).unwrap_or("unknown").to_owned()
 }
 
 /// Objects one after the other: two writers may have shared a line.

@@ -74,7 +74,7 @@ impl Server {
         let error = text(words, "/error/message");
         if id == MESSAGE && !error.is_empty() {
             // It took nothing, and says why.
-            line.both(Sign::TurnEnded, Said::new(Voice::System, error));
+            line.turn_over(Sign::TurnEnded, Said::new(Voice::System, error));
         }
         if id == GREETING && !error.is_empty() {
             line.sign(Sign::StartRefused(error.to_owned()));

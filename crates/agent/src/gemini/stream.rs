@@ -239,6 +239,7 @@ mod tests {
         assert_eq!(signs(&[init.clone(), said, well, over.clone()]).last(), Some(&Sign::TurnEnded));
         let other = json!({"type": "result", "status": "error",
             "error": {"message": "[API Error: the package ratelimit is broken]"}});
-        assert_eq!(signs(&[init, other, over]).last(), Some(&Sign::TurnEnded));
+        let failed = Sign::TurnFailed("[API Error: the package ratelimit is broken]".to_owned());
+        assert_eq!(signs(&[init, other, over]).last(), Some(&failed));
     }
 }

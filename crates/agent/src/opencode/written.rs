@@ -63,8 +63,14 @@ impl Story {
         let is_over = !matches!(finish, "" | GOES_ON) || error.is_object();
         if is_over {
             self.says();
-            let cut = text(error, "/name") == INTERRUPTED;
-            self.line.sign(if cut { Sign::TurnCut } else { Sign::TurnEnded });
+            self.line.sign(match text(error, "/name") {
+                "" => Sign::TurnEnded,
+                INTERRUPTED => Sign::TurnCut,
+                name => {
+                    let told = text(error, "/data/message");
+                    Sign::TurnFailed(if told.is_empty() { name } else { told }.to_owned())
+                }
+            });
         }
     }
 

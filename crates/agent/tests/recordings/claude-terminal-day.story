@@ -38,7 +38,7 @@ took
 turn
 background 0
   Assistant: API Error: 400 the stub was told to fail with 400
-turn ended
+turn failed: API Error: 400 the stub was told to fail with 400
   User: gone @@{"steps": [{"text": "early2", "hold": "t243c0003a-92e3-4591-b3a2-5cb5aee7a008"}]}@@
 took
 turn

@@ -40,7 +40,7 @@ turn
   User: refuse @@{"steps":[{"err":400}]}@@
 took
   System: {"error":{"message":"the stub was told to fail with 400","type":"invalid_request_error"}}
-turn ended
+turn failed: {"error":{"message":"the stub was told to fail with 400","type":"invalid_request_error"}}
 turn
   User: limit @@{"steps":[{"err":429,"limit_until":1794780000}]}@@
 took

@@ -37,10 +37,10 @@ id 9bfe46ec-98b6-49b5-bbb7-bb64e5f83f59
 turn
 took
   System: [API Error: Exiting due to command result that is not supported in non-interactive mode.]
-turn ended
+turn failed: [API Error: Exiting due to command result that is not supported in non-interactive mode.]
 id 9bfe46ec-98b6-49b5-bbb7-bb64e5f83f59
 turn
   User: bad @@{"steps": [{"err": 400}]}@@
 took
   System: [API Error: {"error":{"code":400,"details":[],"message":"the stub was told to fail with 400","status":"INVALID_ARGUMENT"}}]
-turn ended
+turn failed: [API Error: {"error":{"code":400,"details":[],"message":"the stub was told to fail with 400","status":"INVALID_ARGUMENT"}}]

@@ -54,4 +54,4 @@ turn cut off
 took
 turn
   System: Internal error: the stub was told to fail with 400
-turn ended
+turn failed: Internal error: the stub was told to fail with 400

@@ -58,7 +58,7 @@ turn ended
   User: fail @@{"steps":[{"end":"proper","err":400}]}@@
 took
 turn
-turn ended
+turn failed: the stub was told to fail with 400
   User: bye
 took
 turn

@@ -354,7 +354,9 @@ impl Kind {
     fn end(self, event: &Value) -> Option<End> {
         let is = |name: &str| event.get(name).and_then(Value::as_bool) == Some(true);
         match self {
-            Self::TurnEnded if is("cut") || is("limited") => Some(End::Otherwise),
+            Self::TurnEnded if is("cut") || is("limited") || event.get("failed").is_some() => {
+                Some(End::Otherwise)
+            }
             Self::TurnEnded => Some(End::Turn),
             Self::Asking => Some(End::Question),
             Self::ProcessEnded | Self::Failed | Self::Interrupted | Self::Completed => {
@@ -421,8 +423,8 @@ fn line(kind: Kind, session: &SessionView, event: &Value) -> Option<String> {
         }
         Kind::LoopDone => words::loop_done(session),
         Kind::LoopBroke => words::loop_broke(session),
-        Kind::TurnEnded
-        | Kind::Asking
+        Kind::TurnEnded => format!("its turn has failed: {}", text("failed")?),
+        Kind::Asking
         | Kind::Answering
         | Kind::Resent
         | Kind::Dropped

@@ -98,7 +98,12 @@ pub fn run_line(run: &RunView) -> Option<String> {
             format!("{task}: paused, and goes on by itself when its agent's limit is over")
         }
         RunState::Paused if run.resumable => {
-            format!("{task}: paused. /plan resume {task} goes on, /plan restart {task} begins anew")
+            let failed = |why: &String| format!(", its turn has failed: {}", reason(why));
+            let why = run.turn_failed.as_ref().map(failed);
+            let why = why.unwrap_or_default();
+            format!(
+                "{task}: paused{why}. /plan resume {task} goes on, /plan restart {task} begins anew"
+            )
         }
         RunState::Paused => format!(
             "{task}: paused. It cannot be resumed: its agent has told no session id. \

@@ -26,8 +26,10 @@ pub(crate) fn run(run: &RunView) -> String {
             format!("{task}: paused, and goes on by itself when its agent's limit is over")
         }
         RunState::Paused => {
+            let why = run.turn_failed.as_ref().map(|why| format!(", its turn has failed: {why}"));
             format!(
-                "{task}: paused; `glis resume {task}` goes on, `glis restart {task}` begins anew"
+                "{task}: paused{}; `glis resume {task}` goes on, `glis restart {task}` begins anew",
+                why.unwrap_or_default()
             )
         }
         RunState::Succeeded => format!("{task}: done"),

@@ -44,6 +44,7 @@ pub(super) fn take(draft: &mut Draft<'_>, spot: Spot, sign: Sign) {
         }
         Sign::TurnEnded => turn_ended(draft, spot, End::Own),
         Sign::TurnCut => turn_ended(draft, spot, End::Cut),
+        Sign::TurnFailed(why) => turn_ended(draft, spot, End::Failed(why)),
         Sign::Asked(ask) => {
             asked(draft, ask, spot);
             // Who asks runs, and may wait for the answer before it takes a message.
@@ -113,7 +114,7 @@ fn raise(draft: &mut Draft<'_>, ask: Ask, spot: Spot) {
 }
 
 /// How a turn came to its end.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(PartialEq, Eq)]
 enum End {
     /// The agent was done with it.
     Own,
@@ -121,12 +122,15 @@ enum End {
     Cut,
     /// A usage limit was in the way.
     Limited,
+    /// Another error was.
+    Failed(String),
 }
 
 fn turn_ended(draft: &mut Draft<'_>, spot: Spot, end: End) {
     if draft.session.turn().open || draft.session.turn().due {
         let (cut, limited) = (end == End::Cut, end == End::Limited);
-        draft.event(Event::TurnEnded { spot, cut, limited });
+        let failed = if let End::Failed(why) = end { Some(why) } else { None };
+        draft.event(Event::TurnEnded { spot, cut, limited, failed });
     }
     if matches!(draft.session.phase, Phase::Stopping { .. }) {
         // It has let go of its turn: nothing keeps it from ending now.

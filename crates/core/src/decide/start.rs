@@ -233,9 +233,10 @@ fn forget_go_on(draft: &mut Draft<'_>) {
 fn go_on_with_task(draft: &Draft<'_>) -> Option<String> {
     let of = draft.session.spec.task.as_deref()?;
     let run = draft.plan(&of.plan)?.run(&of.run)?;
-    let cut = draft.session.cut_off && draft.session.queue.is_empty();
+    let session = &draft.session;
+    let cut = (session.cut_off || session.turn_failed.is_some()) && session.queue.is_empty();
     // What a usage limit has left unanswered is gone on with anyway.
-    let told = draft.session.limits.unanswered;
+    let told = session.limits.unanswered;
     (!run.is_over() && cut && !told).then(|| BACK_AT_TASK.to_owned())
 }
 

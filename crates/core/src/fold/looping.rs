@@ -10,8 +10,8 @@ impl Session {
         let Some(looped) = &mut self.looped else { return };
         match event {
             LoopEvent::Began { iteration } => {
-                // From the first one on everything counts anew.
-                if *iteration <= 1 {
+                // From the first one on everything counts anew, unless it is tried again.
+                if *iteration <= 1 && !matches!(looped.stage, LoopStage::Due { .. }) {
                     (looped.failures, looped.stale, looped.broke) = (0, 0, None);
                 }
                 looped.iteration = *iteration;

@@ -22,6 +22,7 @@ impl Session {
 
     pub(super) fn begin_turn(&mut self) {
         self.was_asking.clear();
+        self.turn_failed = None;
         let Some(run) = &mut self.run else { return };
         run.spoken = Spoken::Something;
         run.turn.open = true;
@@ -51,8 +52,9 @@ impl Session {
         }
     }
 
-    pub(super) fn end_turn(&mut self, cut: bool) {
+    pub(super) fn end_turn(&mut self, cut: bool, failed: Option<&String>) {
         let Some(run) = &mut self.run else { return };
+        self.turn_failed = failed.cloned();
         run.turn.open = false;
         run.turn.due = false;
         run.turn.tools.clear();
@@ -153,6 +155,8 @@ impl Session {
     fn note_turn_ended(&mut self) {
         self.rule = if self.limit_until.is_some() {
             Rule::LimitReached
+        } else if self.turn_failed.is_some() {
+            Rule::TurnFailed
         } else if self.turn().background == 0 {
             Rule::TurnEnded
         } else {

@@ -91,6 +91,7 @@ impl Session {
         }));
         self.ran = false;
         self.cut_off = false;
+        self.turn_failed = None;
         self.was_asking.clear();
         self.allowed.clear();
     }

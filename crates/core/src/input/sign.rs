@@ -40,6 +40,8 @@ pub enum Sign {
     TurnEnded,
     /// It let go of its turn before it was done with it.
     TurnCut,
+    /// An error has ended its turn, in its own words: it is not logged in, say.
+    TurnFailed(String),
     /// It asks.
     Asked(Ask),
     /// It no longer asks.
@@ -57,4 +59,14 @@ pub enum Sign {
     StartRefused(String),
     /// It refuses to begin, for this reason, and has not looked at what it was handed.
     MessageRefused(String),
+}
+
+impl Sign {
+    /// Whether its turn is over, however it came to that.
+    pub fn ends_turn(&self) -> bool {
+        matches!(
+            self,
+            Self::TurnEnded | Self::TurnCut | Self::TurnFailed(_) | Self::TurnLimited { .. }
+        )
+    }
 }

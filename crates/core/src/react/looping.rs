@@ -105,7 +105,8 @@ enum Course {
     Limited,
     /// It is over.
     Over { failed: bool },
-    /// The agent of its own conversation did not start.
+    /// The agent of its own conversation did not start, or an error has ended its turn: it did nothing that
+    /// counts, and is done again.
     NotBegun,
     /// Its agent does not come back, or takes nothing: that is for a person to look at.
     Blocked,
@@ -154,6 +155,7 @@ fn course(draft: &Draft<'_>) -> Course {
             match (works || limited || awaited, refused) {
                 (true, _) => Course::GoesOn,
                 (false, true) => Course::Over { failed: true },
+                (false, false) if session.turn_failed.is_some() => Course::NotBegun,
                 (false, false) if cut && has_said => Course::Again,
                 (false, false) => Course::Over { failed: false },
             }

@@ -1,5 +1,6 @@
 //! What follows for plans: a run ends when its agent is done, and what is ready begins.
 
+use crate::decide::looping::plain_wish;
 use crate::decide::pause;
 use crate::draft::Draft;
 use crate::effect::Effect;
@@ -131,7 +132,14 @@ pub(super) fn end_if_done(draft: &mut Draft<'_>) {
             draft.plan_event(&of.plan, PlanEvent::RunFailed { run: id, why });
         }
         Phase::Live | Phase::Rest(Rest::Suspended | Rest::Completed) if is_done(&draft.session) => {
-            finish(draft, &of.plan, id);
+            if draft.session.turn_failed.is_none() {
+                finish(draft, &of.plan, id);
+            } else {
+                // Nothing of it is judged: a person sees to what was in its way, and it goes on.
+                let (reply, op) = (draft.decision.reply.clone(), draft.new_op());
+                pause::begin_now(draft, op, plain_wish(PauseReason::Error));
+                draft.reply(reply);
+            }
         }
         Phase::Live
         | Phase::Rest(_)
@@ -210,9 +218,11 @@ fn takes_room(draft: &Draft<'_>, run: &Run) -> bool {
             session.is_none_or(|session| match &session.phase {
                 Phase::Rest(Rest::Interrupted | Rest::Archived) => false,
                 Phase::Rest(Rest::Paused(pause)) => {
-                    let by_person =
-                        matches!(pause.reason, PauseReason::User | PauseReason::UserInterrupt);
-                    !by_person || returns(draft, &session.id)
+                    let waits_for_person = matches!(
+                        pause.reason,
+                        PauseReason::User | PauseReason::UserInterrupt | PauseReason::Error
+                    );
+                    !waits_for_person || returns(draft, &session.id)
                 }
                 Phase::Rest(
                     Rest::Created | Rest::Suspended | Rest::Completed | Rest::Failed(_),

@@ -52,6 +52,7 @@ impl News {
             Status::Completed => of(Kind::Finished),
             // An agent that has come back is idle as well, and has finished nothing.
             Status::Idle if is_whole_turn(&recorded.event) => of(Kind::Finished),
+            Status::Idle if is_failed_turn(&recorded.event) => of(Kind::Failed),
             Status::Failed | Status::Interrupted => of(Kind::Failed),
             Status::Created
             | Status::Idle
@@ -79,6 +80,7 @@ impl News {
                 let given_up = session.by_itself.is_given_up() && session.pause_record().is_some();
                 given_up || session.status() == Status::Failed
             }
+            Kind::Failed if is_failed_turn(&self.recorded.event) => session.turn_failed.is_some(),
             Kind::Failed => matches!(session.status(), Status::Failed | Status::Interrupted),
             // A time that becomes known takes the place of none: it is one limit.
             Kind::Limit => {
@@ -197,12 +199,19 @@ fn unmerged(why: &Unmerged) -> String {
 }
 
 fn is_whole_turn(event: &Event) -> bool {
-    matches!(event, Event::TurnEnded { cut: false, limited: false, .. })
+    matches!(event, Event::TurnEnded { cut: false, limited: false, failed: None, .. })
+}
+
+fn is_failed_turn(event: &Event) -> bool {
+    matches!(event, Event::TurnEnded { failed: Some(_), .. })
 }
 
 fn failure(session: &Session, event: &Event) -> String {
     if let (Event::StartFailed { fault, .. }, true) = (event, session.by_itself.is_given_up()) {
         return format!("it could not be resumed by itself: {fault}");
+    }
+    if let Event::TurnEnded { failed: Some(why), .. } = event {
+        return why.clone();
     }
     let why = if let Event::Interrupted { why } = event { Some(why) } else { None };
     session.failure().or(why).map_or("its process has ended".into(), Why::stored).into_owned()

@@ -305,7 +305,7 @@ impl Listener {
                 self.ready |= sign == Sign::Ready;
                 self.note_question(&sign);
                 let sign = self.placed(by_the_calendar(sign)).await;
-                if matches!(sign, Sign::TurnEnded | Sign::TurnCut | Sign::TurnLimited { .. }) {
+                if sign.ends_turn() {
                     self.sync().await?;
                     self.keep_transcript().await;
                 }

@@ -294,7 +294,8 @@ fn describe(body: &Body) -> Option<String> {
         Body::TurnEnded { result: Outcome::Interrupted } => Some("Interrupted.".to_owned()),
         Body::TurnEnded { result: Outcome::Refused } => Some("Refused.".to_owned()),
         Body::Resumed => Some("(resumed)".to_owned()),
-        Body::TurnEnded { result: Outcome::Done | Outcome::Limit }
+        Body::Fault { message } => Some(format!("Error: {message}")),
+        Body::TurnEnded { result: Outcome::Done | Outcome::Limit | Outcome::Failed }
         | Body::TurnStarted
         // The footer asks for approval, and its answer stays beside it.
         | Body::Ask { kind: AskKind::Approval, .. }

@@ -74,6 +74,12 @@ fn verbs_with_useless_words_are_misread_not_guessed() {
 }
 
 #[test]
+fn a_failure_is_told_in_its_words() {
+    check("fail not logged in", &[Step::Fail { message: "not logged in".to_owned() }]);
+    check("fail", &[Step::Misread { part: "fail".to_owned() }]);
+}
+
+#[test]
 fn a_limit_is_a_wait_or_a_moment() {
     check("limit +90", &[Step::Limit { reset: Reset::In(Duration::from_secs(90)) }]);
     let moment = "2030-01-01T00:00:00Z";
