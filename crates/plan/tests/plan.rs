@@ -1,7 +1,7 @@
 //! Plans: what is wrong with one, what can be worked on, how it is drawn and how it is changed.
 
 use glis_plan::{Change, Changes, Fault, Plan, Schedule, Task, add, draw, edit, remove};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const SPRING: &str = r#"# What is to be done.
 [plan]
@@ -210,29 +210,23 @@ fn wide(tasks: u32) -> String {
     (0..tasks).map(task).collect()
 }
 
-/// How long this thread was at work so far. On a busy machine it waits for longer, and most in the longest task.
-fn at_work() -> Duration {
-    let told = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
-    Duration::from_nanos(told.split_whitespace().next().unwrap().parse().unwrap())
-}
-
 /// How long a plan of so many tasks takes to be read and checked, and to be scheduled to its end. The
 /// shortest of five times: the machine may have other things to do in the others.
 fn spent_on(tasks: u32) -> Result<[Duration; 2], Vec<Fault>> {
     let text = wide(tasks);
     let [mut to_read, mut to_schedule] = [Duration::MAX; 2];
     for _ in 0..5 {
-        let begun = at_work();
+        let begun = Instant::now();
         let plan = Plan::read(&text)?;
-        to_read = to_read.min(at_work() - begun);
-        let begun = at_work();
+        to_read = to_read.min(begun.elapsed());
+        let begun = Instant::now();
         let (mut schedule, mut done) = (plan.schedule(), 0);
         loop {
             let Some(next) = schedule.ready().next().map(str::to_owned) else { break };
             assert!(schedule.finish(&next));
             done += 1;
         }
-        to_schedule = to_schedule.min(at_work() - begun);
+        to_schedule = to_schedule.min(begun.elapsed());
         assert!(done == tasks && schedule.is_over());
     }
     Ok([to_read, to_schedule])
@@ -245,9 +239,10 @@ fn a_thousand_tasks_are_checked_and_scheduled_in_no_time() {
     // An unoptimised build takes ten times as long, and a busy machine twice that.
     let bound = Duration::from_millis(if cfg!(debug_assertions) { 2000 } else { 100 });
     assert!(read + scheduled < bound, "{read:?} {scheduled:?}");
-    // Eight times as many take about eight times as long; looked at pair by pair it would be 64 times.
+    // Eight times as many take about eight times as long, and on a busy machine the longest are held up most;
+    // looked at pair by pair it would be 64 times at least.
     let [read_more, scheduled_more] = spent_on(8000).unwrap();
     println!("eight thousand: {read_more:?} to read, {scheduled_more:?} to schedule");
-    assert!(read_more < read * 24, "{read:?} {read_more:?}");
-    assert!(scheduled_more < scheduled * 24, "{scheduled:?} {scheduled_more:?}");
+    assert!(read_more < read * 48, "{read:?} {read_more:?}");
+    assert!(scheduled_more < scheduled * 48, "{scheduled:?} {scheduled_more:?}");
 }
