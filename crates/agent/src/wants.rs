@@ -98,9 +98,9 @@ const MOVERS: [&str; 18] = [
 /// function of the user's: one that is plain to read, and calls nothing that moves. Any other line may have
 /// moved it.
 pub(crate) fn stays(line: &str) -> Option<Vec<String>> {
-    let parts = glis_approve::pipeline(line).ok()?;
+    let commands = glis_approve::commands(line).ok()?;
     let programs: Vec<String> =
-        parts.into_iter().filter_map(|words| words.into_iter().next()).collect();
+        commands.into_iter().filter_map(|command| command.words.into_iter().next()).collect();
     let moves = programs.iter().any(|program| MOVERS.contains(&program.as_str()));
     (!moves).then_some(programs)
 }
@@ -207,6 +207,10 @@ mod tests {
             "alias ls=x",
             "ls | popd",
             "git status; make",
+            "cd 2>&1",
+            "ls 2>/dev/null && cd x",
+            "cd x && ls",
+            "ls || cd x",
             "",
         ] {
             assert_eq!(stays(line), None, "{line}");
@@ -215,6 +219,8 @@ mod tests {
             ("ls -la", &["ls"][..]),
             ("cat abcd/cd.txt", &["cat"]),
             ("cargo test | tail -n 5", &["cargo", "tail"]),
+            ("cargo test 2>&1 | tail -n 5", &["cargo", "tail"]),
+            ("cargo fmt --check && cargo test 2>/dev/null", &["cargo", "cargo"]),
             // What is no program is found out where programs are looked for.
             ("mkcd sub", &["mkcd"]),
         ] {

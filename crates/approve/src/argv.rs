@@ -2,8 +2,9 @@
 //! refuses.
 //!
 //! The language: ASCII; words apart by spaces and tabs; `'…'`; `"…"` without `$`, backtick,
-//! backslash and `!`; bare characters that no shell expands. It is proven against the installed
-//! shells in `tests/shells.rs`, not by reading their manuals.
+//! backslash and `!`; bare characters that no shell expands; `2>&1` or `2>/dev/null` at the end of a
+//! command; `|` and `&&` between two. It is proven against the installed shells in
+//! `tests/shells.rs`, not by reading their manuals.
 
 use crate::why::NotPlain;
 
@@ -44,12 +45,19 @@ const RESERVED: &[&str] = &[
     "while",
 ];
 
+/// What may end a command: its standard error goes where its output goes, or nowhere. Neither writes a
+/// file.
+const REDIRECTIONS: [&str; 2] = ["2>&1", "2>/dev/null"];
+
 /// The words that every shell makes of a line, the program's name first.
 pub fn argv(line: &str) -> Result<Vec<String>, NotPlain> {
     if line.len() > LINE_BYTES_MAX {
         return Err(NotPlain::TooLong);
     }
-    let mut rest = line.trim_matches(BLANKS);
+    let line = line.trim_matches(BLANKS);
+    // A redirection is a word of its own. No quote is in it, so that none is opened or closed by its end.
+    let redirected = REDIRECTIONS.iter().find_map(|end| line.strip_suffix(end));
+    let mut rest = redirected.filter(|rest| rest.ends_with(BLANKS)).unwrap_or(line);
     let mut words = Vec::new();
     while !rest.is_empty() {
         let word = if words.is_empty() { program(&mut rest)? } else { word(&mut rest)? };
@@ -59,27 +67,78 @@ pub fn argv(line: &str) -> Result<Vec<String>, NotPlain> {
     if words.is_empty() { Err(NotPlain::Empty) } else { Ok(words) }
 }
 
-/// The commands of a line of plain ones that are joined by `|`, each as its words.
-pub fn pipeline(line: &str) -> Result<Vec<Vec<String>>, NotPlain> {
+/// How a command is joined to the one before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Joint {
+    /// There is none before it.
+    First,
+    /// `|`: it reads what that prints.
+    Pipe,
+    /// `&&`: it runs after that, in the same folder.
+    And,
+}
+
+impl Joint {
+    /// As it is written.
+    pub(crate) fn sign(self) -> &'static str {
+        match self {
+            Self::First => "",
+            Self::Pipe => "|",
+            Self::And => "&&",
+        }
+    }
+}
+
+/// A plain command of a line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Command {
+    /// What stands before it.
+    pub joint: Joint,
+    /// Its words, the program's name first.
+    pub words: Vec<String>,
+}
+
+/// The plain commands of a line that are joined by `|` or `&&`.
+pub fn commands(line: &str) -> Result<Vec<Command>, NotPlain> {
     if line.len() > LINE_BYTES_MAX {
         return Err(NotPlain::TooLong);
     }
+    let (mut joint, mut rest) = (Joint::First, line);
+    let mut all = Vec::new();
+    loop {
+        let (part, next) = first_part(rest);
+        let beside = next.map_or(joint, |(next, _)| next).sign();
+        let words = argv(part).map_err(|why| match (why, beside.chars().next()) {
+            (NotPlain::Empty, Some(sign)) => NotPlain::Character(sign),
+            (why, _) => why,
+        })?;
+        all.push(Command { joint, words });
+        let Some(next) = next else { return Ok(all) };
+        (joint, rest) = next;
+    }
+}
+
+/// A line up to its first joint, and what is behind that.
+fn first_part(line: &str) -> (&str, Option<(Joint, &str)>) {
     // A quote that a shell would take for another one has a character before it that `argv` refuses.
     let mut quote = None;
-    let parts = line.split(|character: char| {
+    for (at, character) in line.char_indices() {
         match quote {
             Some(open) if open == character => quote = None,
+            Some(_) => {}
             None if character == '\'' || character == '"' => quote = Some(character),
-            Some(_) | None => {}
+            None => {
+                let Some((part, rest)) = line.split_at_checked(at) else { continue };
+                let joint = [Joint::Pipe, Joint::And].into_iter().find_map(|joint| {
+                    rest.strip_prefix(joint.sign()).map(|behind| (joint, behind))
+                });
+                if joint.is_some() {
+                    return (part, joint);
+                }
+            }
         }
-        quote.is_none() && character == '|'
-    });
-    let parts: Vec<&str> = parts.collect();
-    let gap = parts.len() > 1 && parts.iter().any(|part| part.trim_matches(BLANKS).is_empty());
-    if gap {
-        return Err(NotPlain::Character('|'));
     }
-    parts.into_iter().map(argv).collect()
+    (line, None)
 }
 
 const BLANKS: [char; 2] = [' ', '\t'];
@@ -165,14 +224,24 @@ mod tests {
     }
 
     #[test]
-    fn plain_commands_are_joined_by_a_single_bar() {
-        let words = |line: &str| pipeline(line).map(|parts| parts.join(&"/".to_owned()).join(" "));
+    fn plain_commands_are_joined_by_a_single_bar_or_two_ampersands() {
+        let words = |line: &str| {
+            let told = |one: &Command| format!("{} {}", one.joint.sign(), one.words.join(" "));
+            commands(line).map(|all| all.iter().map(told).collect::<Vec<_>>().join(" "))
+        };
         for (line, wanted) in [
-            ("ls", "ls"),
-            ("cat a | head -n 5", "cat a / head -n 5"),
-            ("cat a|head\t|wc", "cat a / head / wc"),
-            ("grep 'a|b' x | wc", "grep a|b x / wc"),
-            ("grep \"|\" x|grep '\"|\"'", "grep | x / grep \"|\""),
+            ("ls", " ls"),
+            ("cat a | head -n 5", " cat a | head -n 5"),
+            ("cat a|head\t|wc", " cat a | head | wc"),
+            ("grep 'a|b' x | wc", " grep a|b x | wc"),
+            ("grep \"|\" x|grep '\"|\"'", " grep | x | grep \"|\""),
+            ("ls && cat a|head", " ls && cat a | head"),
+            ("ls&&ls", " ls && ls"),
+            ("grep '&&' a && ls", " grep && a && ls"),
+            ("ls 2>&1", " ls"),
+            ("ls a 2>&1|wc", " ls a | wc"),
+            ("ls 2>/dev/null && ls\t2>&1&&ls", " ls && ls && ls"),
+            ("grep '2>&1' a", " grep 2>&1 a"),
         ] {
             assert_eq!(words(line).as_deref(), Ok(wanted), "{line}");
         }
@@ -189,11 +258,37 @@ mod tests {
             ("ls $'|' | id", '$'),
             ("ls | #id", '#'),
             ("ls |\nid", '\n'),
+            ("ls &&", '&'),
+            ("&& ls", '&'),
+            ("ls && && ls", '&'),
+            ("ls &&& ls", '&'),
+            ("ls & ls", '&'),
+            ("ls &", '&'),
+            ("ls | && ls", '&'),
+            ("ls && | ls", '|'),
+            ("2>&1", '>'),
+            ("ls2>&1", '>'),
+            ("ls a2>&1", '>'),
+            ("ls 2>&1 a", '>'),
+            ("ls 2>&1 2>&1", '>'),
+            ("ls 2> &1", '>'),
+            ("ls 2>&12", '>'),
+            ("ls 2>&2", '>'),
+            ("ls >&1", '>'),
+            ("ls 1>&2", '>'),
+            ("ls 2>>/dev/null", '>'),
+            ("ls 2>/dev/nulls", '>'),
+            ("ls 2>/dev/null/x", '>'),
+            ("ls >/dev/null", '>'),
+            ("ls &>/dev/null", '&'),
+            ("ls 2>a", '>'),
         ] {
             assert_eq!(words(line), Err(NotPlain::Character(odd)), "{line}");
         }
         assert_eq!(words("ls '| id"), Err(NotPlain::OpenQuote));
+        assert_eq!(words("ls 'a 2>&1"), Err(NotPlain::OpenQuote));
         assert_eq!(words("ls | eval x"), Err(NotPlain::Program("eval".to_owned())));
+        assert_eq!(words("ls && eval x"), Err(NotPlain::Program("eval".to_owned())));
         assert_eq!(words(&"a|".repeat(LINE_BYTES_MAX)), Err(NotPlain::TooLong));
     }
 

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::argv::{LINE_BYTES_MAX, pipeline};
+use crate::argv::{Command, Joint, LINE_BYTES_MAX, commands};
 use crate::barred::barred;
 use crate::defaults;
 use crate::edit::{self, Edits};
@@ -167,18 +167,19 @@ impl Judge {
 
     /// What becomes of a command that rules read whole, or why none does.
     fn command(&self, line: &str, place: Option<&Place>) -> Result<Answer, Why> {
-        let commands = pipeline(line).map_err(Why::NotPlain)?;
+        let commands = commands(line).map_err(Why::NotPlain)?;
+        let last = commands.iter().rposition(|command| command.joint == Joint::And);
         let mut read = Vec::new();
-        for words in &commands {
-            let position = if read.is_empty() { Position::First } else { Position::Behind };
-            read.push(self.fitting(words, position)?);
+        for (at, command) in commands.iter().enumerate() {
+            let turn = if last.is_some_and(|last| at < last) { Turn::Earlier } else { Turn::Last };
+            read.push((command.joint, self.fitting(command, turn)?));
         }
         Ok(answer(&read, place))
     }
 
-    /// The rules that allow these words.
-    fn fitting<'a>(&'a self, words: &'a [String], at: Position) -> Result<Vec<Fit<'a>>, Why> {
-        let Some((program, words)) = words.split_first() else {
+    /// The rules that allow a command where it stands.
+    fn fitting<'a>(&'a self, command: &'a Command, turn: Turn) -> Result<Vec<Fit<'a>>, Why> {
+        let Some((program, words)) = command.words.split_first() else {
             return Err(Why::NotPlain(NotPlain::Empty));
         };
         let named = || program.clone();
@@ -190,10 +191,15 @@ impl Judge {
         let mut fits = Vec::new();
         for (author, rule) in self.rules.iter().filter(|(_, rule)| rule.program == *program) {
             match rule.fit(words) {
-                Ok(paths) if at == Position::First || filters(*author, rule, &paths) => {
-                    fits.push(Fit { author: *author, rule, paths });
+                Ok(paths) if command.joint == Joint::Pipe && !filters(*author, rule, &paths) => {
+                    refused = Why::NoFilter { program: named() };
                 }
-                Ok(_) => refused = Why::NoFilter { program: named() },
+                // Paths are looked up before the first command runs, and one of the user's (`mv`) may
+                // change where they lead. Ours only read, or run what the agent wrote in any case.
+                Ok(_) if turn == Turn::Earlier && *author == Author::User => {
+                    refused = Why::NotLast { program: named() };
+                }
+                Ok(paths) => fits.push(Fit { author: *author, rule, paths }),
                 Err(word) => refused = rule.refusal(word),
             }
         }
@@ -225,12 +231,12 @@ struct Fit<'a> {
     paths: Paths<'a>,
 }
 
-/// Where a command stands among those that are joined.
+/// When a command runs.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Position {
-    First,
-    /// Its input is what the one before it prints.
-    Behind,
+enum Turn {
+    /// Others run after it, behind an `&&`.
+    Earlier,
+    Last,
 }
 
 /// The rule that accepts, with who wrote it.
@@ -247,18 +253,18 @@ fn filters(author: Author, rule: &Rule, paths: &Paths<'_>) -> bool {
 }
 
 /// Every command needs a rule that allows it at this place.
-fn answer(commands: &[Vec<Fit<'_>>], place: Option<&Place>) -> Answer {
+fn answer(commands: &[(Joint, Vec<Fit<'_>>)], place: Option<&Place>) -> Answer {
     let (mut programs, mut author) = (Vec::new(), Author::Glis);
-    for fits in commands {
+    for (joint, fits) in commands {
         let mut refused = Why::NoPlace;
         let allows = |fit: &&Fit<'_>| fit.allowed(place).map_err(|why| refused = why).is_ok();
         let fit = fits.iter().find(allows).ok_or(refused)?;
-        programs.push(fit.rule.program.as_str());
+        programs.extend([joint.sign(), fit.rule.program.as_str()]);
         if fit.author == Author::User {
             author = Author::User;
         }
     }
-    Ok((programs.join(" | "), author))
+    Ok((programs.join(" ").trim_start().to_owned(), author))
 }
 
 impl Fit<'_> {

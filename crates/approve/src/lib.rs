@@ -19,7 +19,7 @@ mod rule;
 mod sets;
 mod why;
 
-pub use argv::{LINE_BYTES_MAX, argv, pipeline};
+pub use argv::{Command, Joint, LINE_BYTES_MAX, argv, commands};
 pub use barred::{Barred, barred};
 pub use edit::Edits;
 pub use judge::{Author, Judge, RejectAction, Request, Settings, Verdict};

@@ -37,6 +37,11 @@ pub enum Why {
         /// Its name.
         program: String,
     },
+    /// A rule of the user's allows it, and an `&&` stands behind it.
+    NotLast {
+        /// The program's name.
+        program: String,
+    },
     /// There are rules about this program; none allows this word, or that there is none.
     Word {
         /// The program's name.

@@ -225,7 +225,19 @@ const HOSTILE: &[(&str, &[&str])] = &[
             "cat a.txt &> b.txt",
             "cat a.txt >& b.txt",
             "cat a.txt 2> b.txt",
-            "cat a.txt 2>&1",
+            "cat a.txt 2>&1 b.txt",
+            "cat a.txt 2>&1>b.txt",
+            "cat a.txt 2>&1 >b.txt",
+            "cat a.txt2>&1",
+            "cat a.txt 2>&2",
+            "cat a.txt 1>&2",
+            "cat a.txt 2>>/dev/null",
+            "cat a.txt 2>/dev/nullx",
+            "cat a.txt 2>/dev/null/../x",
+            "cat a.txt 2>/dev/tcp/localhost/1",
+            "cat a.txt &>/dev/null",
+            "2>&1 cat a.txt",
+            "2>&1",
             "cat < a.txt",
             "cat <> a.txt",
             "cat <<EOF\nx\nEOF",
@@ -505,6 +517,8 @@ const PLAIN: &[&str] = &[
     "tail -20 src/main.rs",
 ];
 
+    "cat a.txt 2>&1",
+    "ls src 2>/dev/null",
 /// Lines of plain commands behind each other, and the rules that accept them.
 const PIPES: &[(&str, &str)] = &[
     ("cat a.txt | head -5", "cat | head"),
@@ -518,6 +532,19 @@ const PIPES: &[(&str, &str)] = &[
     ("rg -n main src | tail -20", "rg | tail"),
 ];
 
+    ("cat a.txt 2>&1 | tail -n 3", "cat | tail"),
+    ("ls && cat a.txt", "ls && cat"),
+    ("ls -la 2>/dev/null | wc -l && rg main src 2>&1 | head -5", "ls | wc && rg | head"),
+];
+
+/// What may not stand before an `&&`: rules of a user's, which may change what is found behind it.
+const BEFORE: &[&str] = &[
+    "rg main src",
+    "sort a.txt",
+    "ls && sort a.txt",
+    "rg main src | head -5",
+    "tar -tf a.tar",
+    "curl --head http://localhost",
 /// What may not stand behind one.
 const BEHIND: &[&str] = &[
     "sh",
@@ -683,6 +710,11 @@ fn plain_commands_in_a_row_are_accepted_where_each_is() {
         );
         // The place of every one of them counts.
         let unplaced = ground.judge.verdict(Request::Command(line), None);
+        for before in BEFORE {
+            let longer = format!("{before} && {line}");
+            let verdict = ground.verdict(&longer);
+            assert!(matches!(verdict, Verdict::Manual(Why::NotLast { .. })), "{longer}");
+        }
         assert_eq!(unplaced, Verdict::Manual(Why::NoPlace), "{line}");
         for behind in BEHIND {
             let longer = format!("{line} | {behind}");
@@ -691,7 +723,14 @@ fn plain_commands_in_a_row_are_accepted_where_each_is() {
         }
         for (group, lines) in HOSTILE.iter().chain(enemy::LINES) {
             for hostile in *lines {
-                for longer in [format!("{line} | {hostile}"), format!("{hostile} | {line}")] {
+                for longer in [
+                    format!("{line} | {hostile}"),
+                    format!("{hostile} | {line}"),
+                    format!("{line} && {hostile}"),
+                    format!("{hostile} && {line}"),
+                    format!("{hostile} 2>&1"),
+                    format!("{line} 2>&1 {hostile}"),
+                ] {
                     let verdict = ground.verdict(&longer);
                     assert!(
                         matches!(verdict, Verdict::Manual(_)),

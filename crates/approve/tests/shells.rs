@@ -11,7 +11,7 @@ use std::io::Write as _;
 use std::process::{Command, Stdio};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use glis_approve::{argv, pipeline};
+use glis_approve::{Joint, argv, commands};
 
 /// Prints its words, a line each.
 const PRINTF: &str = "[ $# = 0 ] || printf '>%s\\n' \"$@\"";
@@ -42,7 +42,7 @@ const PIECES: &[&str] = &[
     "%1", "a=b", "if", "then", "time", "ls", "\"", "'", "\\", "$x", "`", "*", "?", "[a]", "{a,b}",
     "~", "#", "!", "!!", "^", "&", "|", ";", "<", ">", "(", ")", "\n", "\r", "\u{b}", "\u{c}",
     "\u{a0}", "\u{1}", "\u{7f}", "\u{2028}", "***", "@(a)", "\"$x\"", "\"\\\\\"", "\"!\"", "\"`\"",
-    "2>x", "&&", "=a",
+    "2>x", "&&", "=a", "2>&1",
 ];
 
 /// Numbers that are the same for the same beginning (xorshift).
@@ -62,8 +62,12 @@ impl Chance {
             // The first half of the pieces is plain.
             let bound = if self.below(6) == 0 { PIECES.len() } else { PIECES.len() / 2 };
             line.push_str(PIECES[self.below(bound)]);
-            if self.below(12) == 0 {
-                line.push_str("|relay ");
+            match self.below(36) {
+                0..=2 => line.push_str("|relay "),
+                3 => line.push_str("&&probe "),
+                4 => line.push_str(" 2>&1"),
+                5 => line.push_str(" 2>/dev/null"),
+                _ => {}
             }
         }
         line
@@ -111,9 +115,9 @@ fn read_by(words: &[&str], print: &str, lines: &[String]) -> String {
 fn read_by_us(lines: &[String]) -> String {
     let mut text = String::new();
     for line in lines {
-        for words in pipeline(line).unwrap() {
+        for command in commands(line).unwrap() {
             text.push_str("<\n");
-            for word in words.iter().skip(1) {
+            for word in command.words.iter().skip(1) {
                 writeln!(text, ">{word}").ok();
             }
         }
@@ -132,18 +136,23 @@ fn every_shell_reads_a_plain_line_as_we_do() {
         println!("shells: {names:?}, seed: {seed}, lines: {wanted}");
         let mut chance = Chance(seed);
         let mut refused = BTreeSet::new();
-        let (mut taken, mut joined) = (0, 0);
+        let (mut taken, mut joined, mut redirected) = (0, 0, 0);
         while taken < wanted {
             let mut lines = Vec::new();
             while lines.len() < 1000 {
                 let line = chance.line();
-                let Ok(commands) = pipeline(&line) else {
+                let Ok(commands) = commands(&line) else {
                     refused.insert(line);
                     continue;
                 };
-                // Whatever else stands behind a `|` is no function of this test.
-                if commands.iter().skip(1).all(|words| words[0] == BEHIND) {
+                // Whatever else stands behind a `|` or an `&&` is no function of this test.
+                let ours = commands.iter().all(|command| match command.joint {
+                    Joint::First | Joint::And => command.words[0] == PROGRAM,
+                    Joint::Pipe => command.words[0] == BEHIND,
+                });
+                if ours {
                     joined += usize::from(commands.len() > 1);
+                    redirected += usize::from(line.contains(" 2>"));
                     lines.push(line);
                 }
             }
@@ -152,7 +161,8 @@ fn every_shell_reads_a_plain_line_as_we_do() {
                 compare(name, &lines, |lines| read_by(words, print, lines));
             }
         }
-        assert!(joined > wanted / 10, "hardly any line has a `|`: {joined}");
+        assert!(joined > wanted / 10, "hardly any line has a `|` or `&&`: {joined}");
+        assert!(redirected > wanted / 100, "hardly any line is redirected: {redirected}");
         assert!(refused.len() > wanted / 10, "hardly any line is hostile: {}", refused.len());
     }
     let missing = SHELLS.iter().map(|(name, ..)| *name).filter(|name| !names.contains(name));

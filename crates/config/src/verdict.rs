@@ -42,6 +42,7 @@ fn reason(why: Why) -> (Unruled, String) {
         Why::Barred { program } => (Unruled::Barred, program),
         Why::Git { about } => (Unruled::Git, about),
         Why::NoFilter { program } => (Unruled::NoFilter, program),
+        Why::NotLast { program } => (Unruled::NotLast, program),
         Why::Word { word: Some(word), .. } => (Unruled::Word, word),
         Why::Word { program, word: None } => (Unruled::WordsMissing, program),
         Why::NoProgram { program } => (Unruled::NoProgram, program),

@@ -106,6 +106,8 @@ pub enum Unruled {
     Barred,
     /// The program stands behind a `|`, and is not known to only pass on what it reads.
     NoFilter,
+    /// A rule of the user's allows it, and an `&&` stands behind it.
+    NotLast,
     /// The rules about this program do not allow this word.
     Word,
     /// The rules about this program want more words.

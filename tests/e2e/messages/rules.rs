@@ -275,6 +275,7 @@ fn a_crash_between_verdict_and_answer_answers_at_most_once() -> Outcome {
 
 /// What the rules say reaches no agent that was stopped. A person is asked after the timeout; the answer
 /// that is on its way is not given a second time.
+    assert_eq!(test("ls 2>/dev/null && cat a 2>&1 | head -5")?["rule"], "ls && cat | head");
 #[test]
 fn what_is_not_over_in_time_waits_for_a_person() -> Outcome {
     for face in FACES {

@@ -8,6 +8,7 @@ use super::cast::{
 use crate::support::house::{Outcome, eventually};
 use glis_stub_model::{Step, Voice, prompt};
 use serde_json::{Value, json};
+use std::os::unix::fs::PermissionsExt as _;
 
 /// Both agents run `ls` and the like without asking. They ask for this.
 const RULE: &str =
@@ -235,6 +236,80 @@ fn in_a_terminal_the_one_that_is_shown_is_answered() -> Outcome {
     for name in ["first", "second", "third"] {
         let (words, is_read) = (format!("this is {name}"), name != denied);
         assert_eq!(told.says(Voice::Tool, &words), is_read, "{name}: {:#?}", told.turns);
+    }
+    Ok(())
+}
+
+/// Lines that Claude Code asks about every day, and that the sets answer.
+const ANSWERED: [&str; 24] = [
+    "cargo check",
+    "cargo check 2>&1 | tail -20",
+    "cargo build 2>&1 | grep error",
+    "cargo test",
+    "cargo test 2>&1 | tail -30",
+    "cargo test --workspace 2>&1",
+    "cargo test -p core parses -- --nocapture",
+    "cargo clippy --all-targets -- -D warnings",
+    "cargo fmt --all -- --check",
+    "cargo fmt --check && cargo clippy",
+    "cargo tree -i serde",
+    "npm test",
+    "npm test 2>&1 | tail -20",
+    "npm run lint",
+    "npm run lint && npm test",
+    "npm run typecheck",
+    "npm ls --depth=0",
+    "pytest -q",
+    "pytest -q 2>&1 | tail -5",
+    "pytest tests/test_a.py::test_b -v",
+    "go test ./...",
+    "go test ./... 2>&1 | tail -20",
+    "go test ./... && go vet ./...",
+    "gofmt -l .",
+];
+
+/// Others that it asks about: what a target or a package names, an interpreter, a program without a set, and
+/// a line that is not plain.
+const LEFT: [&str; 5] = [
+    "make test",
+    "npx tsc --noEmit",
+    "python3 -m pytest",
+    "ruff check .",
+    "find . -name '*.rs' -exec wc -l {} +",
+];
+
+/// What is asked and not answered waits, and nothing is denied by a pattern.
+#[test]
+fn the_sets_answer_most_of_what_claude_asks_every_day() -> Outcome {
+    let Some(real) = Real::with(CLAUDE_HEADLESS.agent)? else { return Ok(()) };
+    // Not every machine has these, and what they do is of no account here.
+    for name in ["cargo", "npm", "pytest", "go", "gofmt"] {
+        let file = real.house.folder().join("bin").join(name);
+        std::fs::write(&file, format!("#!/bin/sh\necho ran {name} \"$@\"\n"))?;
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755))?;
+    }
+    let sets = r#"["git-read", "cargo", "npm", "pytest", "go"]"#;
+    real.house.configure(&format!("[auto_yes]\nsets = {sets}\n"))?;
+    let play = Play::of(real, CLAUDE_HEADLESS, &["--auto-yes"])?;
+    let steps: Vec<Step> =
+        ANSWERED.iter().map(|line| play.asking(line)).chain([text("so it is")]).collect();
+    play.send(&prompt("the work of a day", &steps))?;
+    play.until("idle")?;
+    let told = play.real.model.turns().pop().ok_or("no request")?;
+    assert!(told.says(Voice::Tool, "ran gofmt -l ."), "{:#?}", told.turns);
+    for line in LEFT {
+        run(&play, "by hand", line)?;
+        play.until("waiting")?;
+        play.house().json(&["answer", NAME, "deny"])?;
+        play.until("idle")?;
+    }
+    let said = judged(&play)?;
+    let answered = ANSWERED.map(|line| (line, "accept"));
+    let all: Vec<_> = answered.into_iter().chain(LEFT.map(|line| (line, "manual"))).collect();
+    assert_eq!(said.len(), all.len(), "each was asked about once: {said:?}");
+    for (one, (line, verdict)) in said.iter().zip(all) {
+        assert!(one["text"].as_str().is_some_and(|text| text.ends_with(line)), "{line}: {one}");
+        assert_eq!(one["verdict"], verdict, "{line}: {one}");
     }
     Ok(())
 }

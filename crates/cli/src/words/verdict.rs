@@ -39,6 +39,9 @@ fn reason(why: Unruled, about: &str) -> String {
             format!("your rule about `{about}` is not used; `glis config check` says why")
         }
         Unruled::NoFilter => format!("`{about}` behind a `|` may take what it reads for orders"),
+        Unruled::NotLast => {
+            format!("`{about}` before an `&&` may change what the commands behind it find")
+        }
         Unruled::Word => format!("no rule allows the word `{about}`"),
         Unruled::WordsMissing => format!("the rule for `{about}` needs more words"),
         Unruled::NoProgram => format!("`{about}` is not on the agent's PATH"),
