@@ -3,6 +3,8 @@
 
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
+#[path = "hostile/classes.rs"]
+mod classes;
 #[path = "hostile/enemy.rs"]
 mod enemy;
 #[path = "hostile/sets.rs"]
@@ -515,10 +517,10 @@ const PLAIN: &[&str] = &[
     "echo a=b",
     "head -5 a.txt",
     "tail -20 src/main.rs",
-];
-
     "cat a.txt 2>&1",
     "ls src 2>/dev/null",
+];
+
 /// Lines of plain commands behind each other, and the rules that accept them.
 const PIPES: &[(&str, &str)] = &[
     ("cat a.txt | head -5", "cat | head"),
@@ -530,8 +532,6 @@ const PIPES: &[(&str, &str)] = &[
     ("ls -la | grep -v x", "ls | grep"),
     ("find . -name '*.rs' | wc -l", "find | wc"),
     ("rg -n main src | tail -20", "rg | tail"),
-];
-
     ("cat a.txt 2>&1 | tail -n 3", "cat | tail"),
     ("ls && cat a.txt", "ls && cat"),
     ("ls -la 2>/dev/null | wc -l && rg main src 2>&1 | head -5", "ls | wc && rg | head"),
@@ -545,6 +545,8 @@ const BEFORE: &[&str] = &[
     "rg main src | head -5",
     "tar -tf a.tar",
     "curl --head http://localhost",
+];
+
 /// What may not stand behind one.
 const BEHIND: &[&str] = &[
     "sh",
@@ -708,13 +710,13 @@ fn plain_commands_in_a_row_are_accepted_where_each_is() {
             matches!(&verdict, Verdict::Accept { rule, .. } if rule == rules),
             "{line}: {verdict:?}"
         );
-        // The place of every one of them counts.
-        let unplaced = ground.judge.verdict(Request::Command(line), None);
         for before in BEFORE {
             let longer = format!("{before} && {line}");
             let verdict = ground.verdict(&longer);
             assert!(matches!(verdict, Verdict::Manual(Why::NotLast { .. })), "{longer}");
         }
+        // The place of every one of them counts.
+        let unplaced = ground.judge.verdict(Request::Command(line), None);
         assert_eq!(unplaced, Verdict::Manual(Why::NoPlace), "{line}");
         for behind in BEHIND {
             let longer = format!("{line} | {behind}");
@@ -830,6 +832,25 @@ fn with_every_set_the_everyday_lines_are_accepted_and_no_hostile_one() {
     }
     println!("{count} hostile lines with every set, none accepted");
     assert!(count >= 5000, "{count}");
+}
+
+/// What is accepted is no way in: whatever is put into such a line makes it one to ask about.
+#[test]
+fn with_every_set_no_line_of_any_class_is_accepted() {
+    let ground = Ground::with(&Set::ALL);
+    let joined = PIPES.iter().map(|(line, _)| *line);
+    let accepted: Vec<&str> = PLAIN.iter().chain(sets::EVERYDAY).copied().chain(joined).collect();
+    let mut all = 0;
+    for class in classes::of(&accepted) {
+        for line in &class.lines {
+            let verdict = ground.verdict(line);
+            assert!(matches!(verdict, Verdict::Manual(_)), "{}: {line:?}: {verdict:?}", class.name);
+        }
+        println!("{}: {} lines, none accepted", class.name, class.lines.len());
+        assert!(class.lines.len() >= class.least, "{}: {}", class.name, class.lines.len());
+        all += class.lines.len();
+    }
+    assert!(all >= 8098, "{all}");
 }
 
 /// Git is asked about wherever it could run what the agent has written.
