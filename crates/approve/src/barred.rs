@@ -1,6 +1,8 @@
 //! What no rule may allow: programs that run whatever their words say, and any command of a program
 //! that has some which cannot be undone.
 
+use crate::commanded::{without_version, worst_command};
+use crate::kind::Kind;
 use crate::rule::Rule;
 
 /// Why a rule is not used, however right its examples are.
@@ -158,71 +160,7 @@ const RUNNERS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Programs whose first argument says what they do, each with one that nobody wants by accident.
-const COMMANDED: &[(&str, &str)] = &[
-    ("apk", "del"),
-    ("apt", "purge"),
-    ("apt-get", "purge"),
-    ("aws", "s3"),
-    ("az", "group"),
-    ("brew", "uninstall"),
-    ("bundle", "exec"),
-    ("cargo", "publish"),
-    ("composer", "exec"),
-    ("conda", "remove"),
-    ("dnf", "remove"),
-    ("docker", "run"),
-    ("docker-compose", "down"),
-    ("dotnet", "nuget"),
-    ("flatpak", "uninstall"),
-    ("flyctl", "destroy"),
-    ("gcloud", "projects"),
-    ("gem", "push"),
-    ("gh", "repo"),
-    ("git", "push"),
-    ("glab", "repo"),
-    ("glis", "rm"),
-    ("go", "install"),
-    ("gradle", "publish"),
-    ("gradlew", "publish"),
-    ("heroku", "destroy"),
-    ("helm", "uninstall"),
-    ("hg", "push"),
-    ("jj", "git"),
-    ("just", "deploy"),
-    ("kubectl", "delete"),
-    ("make", "deploy"),
-    ("mix", "hex.publish"),
-    ("mvn", "deploy"),
-    ("netlify", "deploy"),
-    ("nix", "run"),
-    ("npm", "publish"),
-    ("pacman", "remove"),
-    ("pip", "uninstall"),
-    ("pipenv", "run"),
-    ("pipx", "run"),
-    ("pnpm", "publish"),
-    ("podman", "run"),
-    ("poetry", "publish"),
-    ("rake", "release"),
-    ("rclone", "purge"),
-    ("rustup", "run"),
-    ("service", "stop"),
-    ("snap", "remove"),
-    ("svn", "delete"),
-    ("systemctl", "stop"),
-    ("task", "deploy"),
-    ("terraform", "destroy"),
-    ("tofu", "destroy"),
-    ("uv", "publish"),
-    ("vagrant", "destroy"),
-    ("vercel", "remove"),
-    ("wrangler", "delete"),
-    ("yarn", "publish"),
-    ("yum", "remove"),
-];
-
-/// Commands of such programs that run what the words behind them say.
+/// Commands of programs that run what the words behind them say.
 const RUNNING: &[(&str, &[&str])] = &[
     ("bundle", &["exec"]),
     ("composer", &["exec"]),
@@ -262,9 +200,8 @@ pub fn barred(rule: &Rule) -> Option<Barred> {
     if let Some((kind, _)) = RUNNERS.iter().find(|(_, names)| runs(names)) {
         return Some(Barred::Runner { kind });
     }
-    let commanded = COMMANDED.iter().find(|(program, _)| *program == name);
     let first = rule.arguments.first().or(rule.rest.as_ref());
-    if let (Some((_, worst)), Some(first)) = (commanded, first) {
+    if let (Some(worst), Some(first)) = (worst_command(&rule.program), first) {
         let Some(choices) = first.choices() else { return Some(Barred::AnyCommand { worst }) };
         let runs = |command: &&String| listed(RUNNING, name, command);
         if let Some(command) = choices.iter().find(runs) {
@@ -272,8 +209,13 @@ pub fn barred(rule: &Rule) -> Option<Barred> {
         }
     }
     let letters = rule.letters.chars().map(|letter| format!("-{letter}"));
-    let mut flags = rule.flags.iter().chain(rule.values.keys()).cloned().chain(letters);
-    let flag = flags.find(|flag| listed(RUNNING_FLAGS, name, flag.trim_end_matches('=')))?;
+    let words = rule.arguments.iter().filter_map(Kind::choices).flatten();
+    let flags = rule.flags.iter().chain(rule.values.keys()).chain(words);
+    let runs = |flag: &String| {
+        let name_of_it = flag.split_once('=').map_or(flag.as_str(), |(flag, _)| flag);
+        listed(RUNNING_FLAGS, name, name_of_it)
+    };
+    let flag = flags.cloned().chain(letters).find(runs)?;
     Some(Barred::Flag { flag })
 }
 
@@ -281,14 +223,9 @@ fn listed(table: &[(&str, &[&str])], program: &str, word: &str) -> bool {
     table.iter().any(|(name, words)| *name == program && words.contains(&word))
 }
 
-fn without_version(program: &str) -> &str {
-    program.trim_end_matches(|c: char| c.is_ascii_digit() || ".-".contains(c))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kind::Kind;
 
     fn of(program: &str, arguments: &[Kind], rest: Option<Kind>, flags: &[&str]) -> Option<Barred> {
         barred(&Rule {
@@ -347,6 +284,9 @@ mod tests {
         let flag = |flag: &str| Some(Barred::Flag { flag: flag.to_owned() });
         assert_eq!(of("find", &[], Some(Kind::Path), &["-exec"]), flag("-exec"));
         assert_eq!(of("rg", &[], None, &["--pre="]), flag("--pre="));
+        let named = |word: &str| of("rg", &[literal(word), literal("x")], None, &[]);
+        assert_eq!(named("--pre=sh"), flag("--pre=sh"));
+        assert_eq!(named("--pretty"), None);
         assert_eq!(of("find", &[], Some(Kind::Path), &["-print"]), None);
     }
 }

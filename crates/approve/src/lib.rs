@@ -8,6 +8,7 @@
 
 mod argv;
 mod barred;
+mod commanded;
 mod defaults;
 mod edit;
 mod git;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::argv::argv;
+use crate::commanded::worst_command;
 use crate::kind::Kind;
 use crate::why::Why;
 
@@ -50,7 +51,7 @@ pub enum BadRule {
     Flag(String),
     /// A flag that is listed with a value and without one.
     Twice(String),
-    /// A choice without words, or with one that is a flag or empty.
+    /// A choice without words, or with one that is empty, or a flag where none can be asked for.
     Choice(String),
     /// There is no line that it must allow, so there is nothing that shows what it means.
     NoExample,
@@ -96,18 +97,43 @@ impl Rule {
                 return Err(BadRule::Flag(flag.clone()));
             }
         }
-        for kind in self.values.values().chain(&self.arguments).chain(&self.rest) {
-            let Some(choices) = kind.choices() else { continue };
-            let odd = choices.iter().find(|word| word.is_empty() || word.starts_with('-'));
-            if odd.is_some() || choices.is_empty() {
-                return Err(BadRule::Choice(odd.cloned().unwrap_or_default()));
-            }
+        // What a program with commands is to do stands first, and a flag says nothing about that.
+        let named = usize::from(worst_command(&self.program).is_some());
+        let (first, further) = self.arguments.split_at(named.min(self.arguments.len()));
+        for kind in self.values.values().chain(first).chain(&self.rest) {
+            check_choice(kind, |word| word.is_empty() || word.starts_with('-'))?;
+        }
+        for kind in further {
+            check_choice(kind, str::is_empty)?;
         }
         let twice = |flag: &&String| self.flags.contains(flag) || self.is_letters(flag);
         match self.values.keys().find(twice) {
             Some(flag) => Err(BadRule::Twice(flag.clone())),
             None => Ok(()),
         }
+    }
+
+    /// The rule that allows these words of a command, in this order, and no others. None where a word leads
+    /// out of the worktree: where that is differs, and the configuration counts for all of them.
+    pub fn literal(words: &[String]) -> Option<Self> {
+        let (program, rest) = words.split_first()?;
+        let outside = |word: &String| {
+            word.starts_with(['/', '~']) || word.split('/').any(|part| part == "..")
+        };
+        if rest.iter().any(outside) {
+            return None;
+        }
+        let line: Option<Vec<String>> = words.iter().map(|word| in_quotes(word)).collect();
+        Some(Self {
+            program: program.clone(),
+            letters: String::new(),
+            flags: Vec::new(),
+            values: BTreeMap::new(),
+            arguments: rest.iter().map(|word| Kind::OneOf(vec![word.clone()])).collect(),
+            rest: None,
+            r#match: vec![line?.join(" ")],
+            not_match: Vec::new(),
+        })
     }
 
     /// Whether it allows a line as far as that can be told without a worktree.
@@ -131,7 +157,9 @@ impl Rule {
         }
         let mut words = words.iter().map(String::as_str);
         while let Some(word) = words.next() {
-            if !word.starts_with('-') || word == "-" {
+            let next = wanted.as_slice().first().and_then(Kind::choices).unwrap_or_default();
+            let is_named = next.iter().any(|named| named == word);
+            if is_named || !word.starts_with('-') || word == "-" {
                 let kind = wanted.next().or(self.rest.as_ref()).ok_or(Some(word))?;
                 take(kind, word, &mut paths)?;
             } else if let Some(kind) = self.values.get(word).filter(|_| !word.ends_with('=')) {
@@ -165,6 +193,23 @@ impl Rule {
     pub(crate) fn refusal(&self, word: Option<&str>) -> Why {
         Why::Word { program: self.program.clone(), word: word.map(str::to_owned) }
     }
+}
+
+fn check_choice(kind: &Kind, is_odd: impl Fn(&str) -> bool) -> Result<(), BadRule> {
+    let Some(choices) = kind.choices() else { return Ok(()) };
+    let odd = choices.iter().find(|word| is_odd(word));
+    if odd.is_some() || choices.is_empty() {
+        return Err(BadRule::Choice(odd.cloned().unwrap_or_default()));
+    }
+    Ok(())
+}
+
+/// A word as a plain line has it, if it can be written in one.
+fn in_quotes(word: &str) -> Option<String> {
+    let forms = [word.to_owned(), format!("'{word}'"), format!("\"{word}\"")];
+    let means_it =
+        |form: &String| argv(&format!("x {form}")).is_ok_and(|words| words == ["x", word]);
+    forms.into_iter().find(means_it)
 }
 
 /// Takes a word for an argument of a kind, if it is one.
@@ -276,6 +321,37 @@ mod tests {
         ] {
             assert_eq!(fit(line), wanted, "{line}");
         }
+    }
+
+    #[test]
+    fn a_flag_that_is_an_argument_must_be_there() {
+        let literal = |line: &str| Rule::literal(&argv(line).unwrap());
+        let rule = literal("black --check 'a b' -l 80 .").unwrap();
+        assert_eq!(rule.check(), Ok(()));
+        assert_eq!(rule.r#match, ["black --check 'a b' -l 80 ."]);
+        let allows = |line: &str| rule.fit(&argv(line).unwrap()[1..]).is_ok();
+        assert!(allows("black --check \"a b\" -l 80 ."));
+        for line in [
+            "black 'a b' -l 80 .",
+            "black --check 'a b' -l 80",
+            "black --check 'a b' 80 -l .",
+            "black --check 'a b' -l 80 . .",
+            "black --check --check 'a b' -l 80 .",
+            "black --chec 'a b' -l 80 .",
+            "black",
+        ] {
+            assert!(!allows(line), "{line}");
+        }
+        // Nothing is said for a flag in the place of a command, for a word that cannot be written, and for
+        // one that leads elsewhere.
+        assert_eq!(literal("cargo -q run").unwrap().check(), Err(BadRule::Choice("-q".to_owned())));
+        assert_eq!(literal("cargo run -q").unwrap().check(), Ok(()));
+        assert_eq!(literal("touch ''").unwrap().check(), Err(BadRule::Choice(String::new())));
+        for line in ["touch /etc/x", "touch ../x", "touch a/../../x", "touch '~/x'"] {
+            assert_eq!(literal(line), None, "{line}");
+        }
+        assert_eq!(Rule::literal(&["touch".to_owned(), "'\"$".to_owned()]), None);
+        assert_eq!(Rule::literal(&[]), None);
     }
 
     #[test]

@@ -21,6 +21,7 @@ mod plan;
 mod plan_work;
 mod service;
 mod session;
+mod suggest;
 mod task;
 mod timeout;
 mod upkeep;

@@ -82,6 +82,7 @@ const REST: &[Line<'_>] = &[
     (&["runs", "a"], RUN),
     (&["auto-yes", "test", "ls"], &["verdict", "rule"]),
     (&["auto-yes", "log"], &[]),
+    (&["auto-yes", "suggest"], &[]),
     (&["config", "show"], &["key"]),
     (&["config", "path"], &["path"]),
     (&["config", "check"], &["path", "faults"]),

@@ -267,6 +267,8 @@ pub(crate) enum AutoYesVerb {
         #[arg(long)]
         new: bool,
     },
+    /// Print the smallest rules that would have answered what you allowed lately, to be added to config.toml
+    Suggest,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

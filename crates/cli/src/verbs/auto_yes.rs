@@ -2,13 +2,14 @@
 
 use super::act::act;
 use super::args::{AutoYes, AutoYesVerb, Switch};
+use super::suggest::suggest;
 use super::{Out, file, say, unexpected};
 use crate::complaint::{Complaint, Kind};
 use crate::control;
 use crate::words;
 use glis_approve::{Place, Request as Asked};
 use glis_client::Streamed;
-use glis_config::Config;
+use glis_config::{AutoYesConfig, Config};
 use glis_core::verdict::Verdict;
 use glis_wire::client::{Action, Request, Response};
 use glis_wire::view::VerdictView;
@@ -19,6 +20,7 @@ pub(super) fn auto_yes(wanted: AutoYes, out: &Out) -> Result<(), Complaint> {
     match (wanted.verb, wanted.name, wanted.switch) {
         (Some(AutoYesVerb::Test { command, folder }), _, _) => test(&command, folder, out),
         (Some(AutoYesVerb::Log { name, new }), _, _) => log(name, new, out),
+        (Some(AutoYesVerb::Suggest), _, _) => suggest(&configured()?, out),
         (None, Some(name), Some(switch)) => set(&name, switch, out),
         (None, _, _) => Err(unexpected()),
     }
@@ -40,12 +42,8 @@ fn set(name: &str, switch: Switch, out: &Out) -> Result<(), Complaint> {
 
 /// Judges as if a session asked for it here. Needs no daemon.
 fn test(command: &str, folder: Option<PathBuf>, out: &Out) -> Result<(), Complaint> {
-    let file = control::find_home()?.config_file();
     let failed = |why: String| Complaint::new(Kind::Failed, why);
-    let config = Config::read(&file).map_err(|unread| {
-        failed(unread.to_string()).hint("`glis config check` lists every fault of the file")
-    })?;
-    let judge = config.auto_yes.judge().map_err(failed)?;
+    let judge = configured()?.judge().map_err(failed)?;
     let folder = match folder {
         Some(folder) => folder,
         None => std::env::current_dir().map_err(|fault| failed(fault.to_string()))?,
@@ -59,6 +57,16 @@ fn test(command: &str, folder: Option<PathBuf>, out: &Out) -> Result<(), Complai
     let told = judge.verdict(Asked::Command(command), place.as_ref());
     let verdict = glis_config::in_words_of_core(told);
     out.document(&as_json(&verdict), || words::verdict::verdict(&verdict))
+}
+
+/// The rules as the file has them.
+fn configured() -> Result<AutoYesConfig, Complaint> {
+    let file = control::find_home()?.config_file();
+    let config = Config::read(&file).map_err(|unread| {
+        Complaint::new(Kind::Failed, unread.to_string())
+            .hint("`glis config check` lists every fault of the file")
+    })?;
+    Ok(config.auto_yes)
 }
 
 fn as_json(verdict: &Verdict) -> Value {
