@@ -3,7 +3,7 @@
 use crate::heard::Heard;
 use glis_core::AskId;
 use glis_core::input::Sign;
-use glis_core::plain::without_escapes;
+use glis_core::plain::{is_seen, without_escapes};
 use glis_core::talk::{Ask, DENY};
 use glis_core::verdict::Want;
 
@@ -72,7 +72,8 @@ pub trait Dialect: Send + Sync {
         None
     }
 
-    /// What to write so that the agent takes a message.
+    /// What to write so that the agent takes a message. In the terminal of an agent that writes a
+    /// transcript it is pasted, and [`ENTER`] follows as a write of its own.
     fn say(&self, text: &str) -> Vec<u8>;
 
     /// How to stop its turn.
@@ -98,6 +99,11 @@ pub trait Dialect: Send + Sync {
 
     /// What the screen of an agent in a terminal shows.
     fn shows(&self, lines: &[String]) -> Shown;
+
+    /// Whether the prompt on the screen holds exactly what [`Dialect::say`] pastes for this text.
+    fn holds(&self, _text: &str, _lines: &[String]) -> bool {
+        false
+    }
 
     /// Whether the screen shows this question, for an agent that asks on its screen.
     fn shows_ask(&self, _ask: &Ask, _lines: &[String]) -> Option<bool> {
@@ -159,14 +165,19 @@ pub(crate) fn pastable(text: &str) -> String {
     letters.chars().map(|c| if c == '\n' { '\r' } else { c }).filter(keeps).collect()
 }
 
+/// The key that sends what stands at a prompt.
+pub const ENTER: &[u8] = b"\r";
+
 /// Keys for a terminal: pasted, so that a program that knows pasting takes newlines as text.
-pub fn typed(text: &str) -> Vec<u8> {
-    let clean = pastable(text);
-    let mut keys = Vec::with_capacity(clean.len() + 16);
-    keys.extend_from_slice(b"\x1b[200~");
-    keys.extend_from_slice(clean.as_bytes());
-    keys.extend_from_slice(b"\x1b[201~\r");
-    keys
+pub(crate) fn pasted(text: &str) -> Vec<u8> {
+    format!("\x1b[200~{}\x1b[201~", pastable(text)).into_bytes()
+}
+
+/// Whether two texts read alike. Blanks and what is not seen do not count: the edge of a screen, and the
+/// program on it, change them.
+pub(crate) fn reads_alike(one: &str, other: &str) -> bool {
+    let seen = |c: &char| is_seen(*c);
+    one.chars().filter(seen).eq(other.chars().filter(seen))
 }
 
 #[cfg(test)]
@@ -174,14 +185,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn typed_text_cannot_leave_its_paste() {
-        let keys = typed("a\x1b[201~\x03b\nc\td\u{9b}\u{202e}");
-        assert_eq!(keys, b"\x1b[200~ab\rc\td\x1b[201~\r".to_vec());
+    fn pasted_text_cannot_leave_its_paste() {
+        let keys = pasted("a\x1b[201~\x03b\nc\td\u{9b}\u{202e}");
+        assert_eq!(keys, b"\x1b[200~ab\rc\td\x1b[201~".to_vec());
     }
 
     #[test]
     fn escape_sequences_are_left_out_whole() {
-        let keys = typed("\x1b[1;31mred\x1b[0m \x1b]8;;http://x\x07link\x1b]8;;\x07 a[0m");
-        assert_eq!(keys, b"\x1b[200~red link a[0m\x1b[201~\r".to_vec());
+        let keys = pasted("\x1b[1;31mred\x1b[0m \x1b]8;;http://x\x07link\x1b]8;;\x07 a[0m");
+        assert_eq!(keys, b"\x1b[200~red link a[0m\x1b[201~".to_vec());
     }
 }

@@ -25,7 +25,7 @@ mod table;
 mod wants;
 
 pub use agent::{Agent, Version, Versions};
-pub use dialect::{Dialect, Interrupt, ScreenPrompt, Shown, Source, typed};
+pub use dialect::{Dialect, ENTER, Interrupt, ScreenPrompt, Shown, Source};
 pub use glis_core::talk::{ALLOW, ALLOW_FOR_SESSION, DENY};
 pub use heard::{Heard, Outcome, Said, Tally, TaskChange, Usage};
 pub use launch::{Approach, Hooks, LaunchPlan, Places, Relay};

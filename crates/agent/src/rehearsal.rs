@@ -2,7 +2,7 @@
 //! same words.
 
 use crate::agent::Agent;
-use crate::dialect::{Dialect, Interrupt, Shown, Source, typed};
+use crate::dialect::{Dialect, ENTER, Interrupt, Shown, Source, pastable, pasted, reads_alike};
 use crate::heard::{Heard, Outcome, Said, Tally, Usage};
 use crate::hearing::{self, json_line as line};
 use crate::launch::{Approach, LaunchPlan, Places};
@@ -21,6 +21,9 @@ use serde_json::json;
 use std::collections::BTreeMap;
 
 const ESCAPE: u8 = 0x1b;
+/// What its prompt begins with, and what it shows there for a newline.
+const PROMPT: &str = ">";
+const NEWLINE: &str = "\u{21b5}";
 /// How it says that a turn was broken off.
 const INTERRUPTED: &str = "interrupted";
 /// The end of a turn that met a usage limit.
@@ -315,6 +318,12 @@ fn beside(kind: AskKind, text: &str) -> Option<serde_json::Value> {
     (!options.is_empty()).then(|| json!({"questions": [question]}))
 }
 
+/// What stands at the prompt on its screen, if that shows one.
+fn typed(lines: &[String]) -> Option<&str> {
+    let last = lines.iter().rev().find(|line| !line.is_empty())?;
+    last.strip_prefix(PROMPT).map(str::trim)
+}
+
 impl Dialect for Rehearsing {
     fn hear(&mut self, offset: u64, bytes: &[u8]) -> Vec<Heard> {
         match self.mode {
@@ -336,7 +345,7 @@ impl Dialect for Rehearsing {
 
     fn say(&self, text: &str) -> Vec<u8> {
         match self.mode {
-            Mode::Terminal => typed(text),
+            Mode::Terminal => pasted(text),
             Mode::Headless => line(&json!({"type": "user", "text": text})),
         }
     }
@@ -355,16 +364,23 @@ impl Dialect for Rehearsing {
             }
             (Mode::Terminal, AskKind::Approval, ALLOW) => b"y".to_vec(),
             (Mode::Terminal, AskKind::Approval, _) => b"n".to_vec(),
-            (Mode::Terminal, AskKind::Question | AskKind::Doubt, text) => typed(text),
+            (Mode::Terminal, AskKind::Question | AskKind::Doubt, text) => {
+                [&pasted(text), ENTER].concat()
+            }
         })
     }
 
     fn shows(&self, lines: &[String]) -> Shown {
-        let last = lines.iter().rev().find(|line| !line.is_empty());
-        match self.mode {
-            Mode::Terminal if last.is_some_and(|line| line.trim_end() == ">") => Shown::Prompt,
-            Mode::Terminal | Mode::Headless => Shown::Other,
+        match (self.mode, typed(lines)) {
+            (Mode::Terminal, Some("")) => Shown::Prompt,
+            (Mode::Terminal, Some(_)) => Shown::Draft,
+            (Mode::Terminal, None) | (Mode::Headless, _) => Shown::Other,
         }
+    }
+
+    fn holds(&self, text: &str, lines: &[String]) -> bool {
+        let text = pastable(text).replace('\r', NEWLINE);
+        typed(lines).is_some_and(|typed| reads_alike(typed, &text))
     }
 
     fn source(&self) -> Source {

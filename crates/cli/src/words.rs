@@ -119,7 +119,8 @@ fn note(session: &SessionView) -> String {
     let barred = session.barred.as_ref().map(|bar| format!("barred, glis acknowledge: {bar}"));
     let waits = gate::waits(session).filter(|_| !gate::holds(session));
     let waits = waits.map(|why| format!("waits to start: {why}"));
-    let held = barred.or(waits).or_else(|| plan::note(session));
+    let draft = || session.draft.then(|| format!("draft in the way: glis attach {}", session.name));
+    let held = barred.or(waits).or_else(draft).or_else(|| plan::note(session));
     let failure = held.as_ref().or(failure);
     let text = match (&session.waiting_for, failure, &session.last_action) {
         (Some(ask), _, _) if ask.kind == AskKind::Doubt => format!("taken? {}", ask.text),

@@ -17,8 +17,8 @@ use tokio::sync::watch;
 struct Known {
     /// Terminals that follow its output.
     audience: u32,
-    /// Its screen shows something else than an empty prompt, such as text that was typed and not sent.
-    has_more: bool,
+    /// What its screen was last seen to show, where it has an empty prompt when it waits for a message.
+    shown: Option<Shown>,
     gap: Gap,
     /// What had to be done to end its process.
     end_notes: Vec<String>,
@@ -86,14 +86,21 @@ impl Live {
     }
 
     /// Notes what the screen of an agent shows that has an empty prompt when it waits for a message.
-    pub(crate) fn note_prompt(&self, id: &SessionId, shown: &Shown) {
-        self.table().entry(id.clone()).or_default().has_more = *shown != Shown::Prompt;
+    /// Returns what it showed before.
+    pub(crate) fn note_prompt(&self, id: &SessionId, shown: &Shown) -> Option<Shown> {
+        self.table().entry(id.clone()).or_default().shown.replace(shown.clone())
+    }
+
+    /// Whether its prompt holds text that was not sent.
+    pub(crate) fn has_draft(&self, id: &SessionId) -> bool {
+        self.table().get(id).is_some_and(|known| known.shown == Some(Shown::Draft))
     }
 
     /// Whether somebody is at its terminal, or has typed there what was not sent: then it is not
     /// suspended, however long it is idle.
     pub(crate) fn is_at_hand(&self, id: &SessionId) -> bool {
-        self.table().get(id).is_some_and(|known| known.audience > 0 || known.has_more)
+        let has_more = |known: &Known| known.shown.as_ref().is_some_and(|s| *s != Shown::Prompt);
+        self.table().get(id).is_some_and(|known| known.audience > 0 || has_more(known))
     }
 
     /// Notes how much memory a session holds that may be about to be suspended.

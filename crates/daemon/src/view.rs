@@ -11,7 +11,7 @@ use glis_core::redact::redact;
 use glis_core::rule::Rule;
 use glis_core::session::{Deferral, FolderState, Session, WallMs};
 use glis_core::spec::IdleLimit;
-use glis_core::talk::Ask;
+use glis_core::talk::{Ask, Delivery, Message};
 use glis_core::{Event, Recorded, Status};
 use glis_record::conversation::{Account, Digest};
 use glis_wire::view::{
@@ -48,6 +48,8 @@ pub(crate) struct Beside {
     pub(crate) tally: Option<Tally>,
     /// Why its work for a plan is not merged.
     pub(crate) unmerged: Option<Unmerged>,
+    /// Its prompt holds text that was not sent.
+    pub(crate) has_draft: bool,
 }
 
 /// How many agents run, and may.
@@ -84,6 +86,15 @@ fn warnings(session: &Session, env: &EnvNote, lost: Option<String>) -> Vec<Strin
     warnings
 }
 
+/// That messages wait behind text at its prompt.
+fn in_the_way(session: &Session) -> String {
+    let name = &session.name;
+    format!(
+        "text at its prompt was not sent, and messages wait behind it: `glis attach {name}`, then send \
+         it with Enter or clear it"
+    )
+}
+
 /// That its conversation is not made short any more.
 fn not_compacted(session: &Session) -> Option<String> {
     let why = session.compaction.why.as_ref().filter(|_| session.compaction.is_given_up())?;
@@ -115,7 +126,11 @@ pub(crate) fn session(session: &Session, beside: Beside) -> SessionView {
     let cost = digest.account.as_ref().and_then(Account::cost_micros);
     // A process that runs may still write it.
     let is_gone = lost.is_some() && !session.runs();
-    let warnings = warnings(session, &env, lost);
+    let mut warnings = warnings(session, &env, lost);
+    // What is being typed stands there for a moment as well.
+    let waits = |next: &Message| next.delivery == Delivery::Queued || next.refused > 0;
+    let draft = beside.has_draft && session.runs() && session.queue.front().is_some_and(waits);
+    warnings.extend(draft.then(|| in_the_way(session)));
     // What the rules are about to answer waits for no person.
     let waiting = session.asks().into_iter().filter(|ask| ask.answerer.is_person());
     let waiting: Vec<WaitingFor> = waiting.map(waiting_for).collect();
@@ -157,6 +172,7 @@ pub(crate) fn session(session: &Session, beside: Beside) -> SessionView {
         last_prompt: digest.last_prompt,
         pending_tasks: digest.pending,
         queued: session.queue.len(),
+        draft,
         waiting_for: waiting.first().cloned(),
         asks: waiting,
         was_asking: was_asking(session),

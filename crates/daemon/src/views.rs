@@ -90,6 +90,7 @@ impl Views {
             detached: worktrees::detached(session),
             accessed_at: self.accesses.last(&self.home.session(&id.0), id),
             tally: check_list::of(session),
+            has_draft: self.live.has_draft(id),
             memory_bytes: session.process().map(|process| memory::of_tree(process.pid)),
             ..self.by_clock(session)
         };

@@ -239,8 +239,11 @@ impl Agent {
                     self.greeting = Greeting::Withheld;
                 }
             }
-            // These three show before there is an agent.
-            Misbehaviour::ChangeId | Misbehaviour::RefuseResume | Misbehaviour::ExitAtOnce(_) => {}
+            // These show before there is an agent, or at its keys.
+            Misbehaviour::ChangeId
+            | Misbehaviour::RefuseResume
+            | Misbehaviour::ExitAtOnce(_)
+            | Misbehaviour::JoinedEnter => {}
         }
     }
 

@@ -42,6 +42,8 @@ pub(crate) enum Misbehaviour {
     IgnoreTerm,
     /// So many messages are typed, entered, and lost without a trace.
     Swallow(u32),
+    /// An Enter that is read together with a paste is lost.
+    JoinedEnter,
 }
 
 const USAGE: &str = "usage: rehearse [--session-id ID | --resume ID] [--headless] [--model M] \
@@ -98,7 +100,8 @@ impl Args {
             | Misbehaviour::MuteResume
             | Misbehaviour::IgnoreInt
             | Misbehaviour::IgnoreTerm
-            | Misbehaviour::Swallow(_) => None,
+            | Misbehaviour::Swallow(_)
+            | Misbehaviour::JoinedEnter => None,
         })
     }
 
@@ -151,6 +154,7 @@ fn misbehaviour(word: &str) -> Result<Misbehaviour, String> {
         ("mute-resume", "") => Ok(Misbehaviour::MuteResume),
         ("ignore-int", "") => Ok(Misbehaviour::IgnoreInt),
         ("ignore-term", "") => Ok(Misbehaviour::IgnoreTerm),
+        ("joined-enter", "") => Ok(Misbehaviour::JoinedEnter),
         ("late-id", secs) => {
             let secs = secs.parse().map_err(|_| unknown())?;
             let wait = Duration::try_from_secs_f64(secs).map_err(|_| unknown())?;

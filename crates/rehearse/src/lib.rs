@@ -96,6 +96,9 @@ fn live(args: &Args, transcript: Transcript, hello: Hello) -> ExitCode {
     };
     let face: Box<dyn Face> = match args.face {
         FaceKind::Headless => Box::new(Headless::default()),
+        FaceKind::Terminal if args.has(Misbehaviour::JoinedEnter) => {
+            Box::new(Terminal::new(sys::columns()).losing_joined_enter())
+        }
         FaceKind::Terminal => Box::new(Terminal::new(sys::columns())),
     };
     let lived = Agent::new(face, raw, transcript, hello, &args.misbehaviours)

@@ -71,6 +71,9 @@ pub struct SessionView {
     pub last_prompt: Option<String>,
     pub pending_tasks: Vec<String>,
     pub queued: usize,
+    /// Its prompt holds text that was not sent, and messages wait behind it.
+    #[serde(default)]
+    pub draft: bool,
     pub waiting_for: Option<WaitingFor>,
     /// Everything that it asks, oldest first.
     #[serde(default)]

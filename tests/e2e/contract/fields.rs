@@ -55,7 +55,8 @@ const FIELDS: [&str; 44] = [
     "was_asking",
 ];
 /// What a session tells beyond the contract.
-const BEYOND: [&str; 38] = [
+const BEYOND: [&str; 39] = [
+    "draft",
     "unmerged",
     "detached",
     "suspend_at",

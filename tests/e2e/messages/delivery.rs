@@ -1,6 +1,7 @@
 //! Messages that are typed into a terminal and go astray: typed again or asked about, never stuck.
 
 use crate::support::house::{House, Outcome, eventually};
+use crate::support::tmux::Tmux;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
@@ -58,6 +59,57 @@ fn a_pause_goes_through_although_a_message_got_lost_on_its_way() -> Outcome {
     house.ok(&["resume", "blue"])?;
     let said = || house.talk("blue").is_ok_and(|talk| talk.iter().any(|(_, t)| t == "heard"));
     eventually("the message is taken", said)?;
+    assert_eq!(times_taken(&house, "say heard")?, 1);
+    Ok(())
+}
+
+/// Claude Code up to 2.1.197 is such a program.
+#[test]
+fn a_program_that_loses_an_enter_beside_a_paste_takes_every_message() -> Outcome {
+    let house = House::new()?;
+    faulty(&house, "joined-enter")?;
+    for words in ["say one", "say two\nsay three"] {
+        house.turn("blue", words)?;
+        assert_eq!(times_taken(&house, words)?, 1);
+    }
+    Ok(())
+}
+
+/// What was pasted stands at the prompt, and nobody has pressed Enter.
+#[test]
+fn what_a_daemon_left_at_the_prompt_is_entered_by_the_next() -> Outcome {
+    let mut house = House::new()?;
+    house.surround("GLIS_FAILPOINT", "abort@enter@rehearsal");
+    house.in_terminal("blue")?;
+    // Its daemon dies right behind the text.
+    house.glis().args(["send", "blue", "say heard"]).output()?;
+    house.spare("GLIS_FAILPOINT");
+    let said = || house.talk("blue").is_ok_and(|talk| talk.iter().any(|(_, t)| t == "heard"));
+    eventually("the message is taken", said)?;
+    assert_eq!(times_taken(&house, "say heard")?, 1);
+    assert_eq!(house.until("blue", "idle")?["queued"], 0);
+    Ok(())
+}
+
+#[test]
+fn a_draft_in_the_way_of_a_message_is_told_with_the_way_out() -> Outcome {
+    let house = House::new()?;
+    house.in_terminal("blue")?;
+    let Some(tmux) = Tmux::start(&house)? else { return Ok(()) };
+    tmux.line("one", "glis attach blue")?;
+    tmux.sees("one", "rehearsal agent")?;
+    tmux.run(&["send-keys", "-t", "one", "-l", "half a thought"])?;
+    tmux.sees("one", "> half a thought")?;
+    house.ok(&["send", "blue", "say heard"])?;
+    eventually("the draft is told", || house.show("blue").is_ok_and(|s| s["draft"] == true))?;
+    let listed = house.ok(&["ls"])?;
+    assert!(listed.contains("draft in the way: glis attach blue"), "{listed}");
+    let shown = house.ok(&["show", "blue"])?;
+    assert!(shown.contains("`glis attach blue`, then send it with Enter or clear it"), "{shown}");
+    tmux.key("one", "C-u")?;
+    let said = || house.talk("blue").is_ok_and(|talk| talk.iter().any(|(_, t)| t == "heard"));
+    eventually("the message is handed over", said)?;
+    assert_eq!(house.show("blue")?["draft"], false);
     assert_eq!(times_taken(&house, "say heard")?, 1);
     Ok(())
 }

@@ -5,7 +5,9 @@ use super::dialogs::{Dialogs, Offer, foot};
 use super::limits::{self, LIMIT};
 use super::tools::{Tools, asks_for, blocks, new_task, said_by, tool_words, wants};
 use super::transcript::{is_beside, is_filler, is_interruption, refused};
-use crate::dialect::{Dialect, GONE, Interrupt, NO_SUCH_CHOICE, Shown, Source, pastable, typed};
+use crate::dialect::{
+    Dialect, GONE, Interrupt, NO_SUCH_CHOICE, Shown, Source, pastable, pasted, reads_alike,
+};
 use crate::heard::{Heard, Outcome, Said, Usage};
 use crate::hearing::{Meaning, as_said, as_text, question, text, what};
 use crate::lines::Lines;
@@ -334,7 +336,11 @@ impl Dialect for Terminal {
     /// A mark at the beginning would make a command of it, and some words alone end the program.
     fn say(&self, text: &str) -> Vec<u8> {
         // What is left out when it is typed does not hide a mark.
-        typed(&as_text(&pastable(text), &['/', '!'], &LEAVING))
+        pasted(&as_text(&pastable(text), &['/', '!'], &LEAVING))
+    }
+
+    fn holds(&self, text: &str, lines: &[String]) -> bool {
+        prompt(lines).is_some_and(|prompt| reads_alike(&prompt.typed, &pastable(text)))
     }
 
     fn interrupt(&self) -> Interrupt {
@@ -415,7 +421,7 @@ fn tokens(words: &Value) -> (u64, u64) {
 /// The prompt at the foot of a screen. A dialog stands in its place.
 struct Prompt<'l> {
     above: &'l [String],
-    typed: &'l str,
+    typed: String,
     below: &'l [String],
 }
 
@@ -423,10 +429,11 @@ fn prompt(lines: &[String]) -> Option<Prompt<'_>> {
     let at = lines.iter().rposition(|line| line.starts_with(PROMPT))?;
     let is_edge = |line: &String| line.starts_with(EDGE);
     let above = lines.get(at.checked_sub(1)?).filter(|line| is_edge(line));
-    let typed = above.and(lines.get(at))?.strip_prefix(PROMPT)?.trim();
-    // What is typed may have more lines than one.
+    let first = above.and(lines.get(at))?.strip_prefix(PROMPT)?.trim();
+    // What is typed may have more lines than one, also if they are empty.
     let height = lines.get(at..)?.iter().position(is_edge)?;
-    let typed = if height == 1 { typed } else { PROMPT };
+    let more = lines.get(at + 1..at + height)?.iter().map(|line| format!("\n{}", line.trim()));
+    let typed = std::iter::once(first.to_owned()).chain(more).collect();
     Some(Prompt { above: lines.get(..at)?, typed, below: lines.get(at + height..)? })
 }
 
@@ -461,6 +468,24 @@ mod tests {
                 assert!(typed.starts_with('\u{2800}'), "{lead:?}{text}: {typed:?}");
             }
         }
+    }
+
+    #[test]
+    fn a_prompt_holds_what_was_typed_and_nothing_else() {
+        let edge = "\u{2500}".repeat(20);
+        let screen = |typed: &[&str]| -> Vec<String> {
+            let lines = [&["said before", &edge], typed, &[&edge, "  ? for shortcuts"]].concat();
+            lines.into_iter().map(str::to_owned).collect()
+        };
+        let holds = |text: &str, typed: &[&str]| Terminal::default().holds(text, &screen(typed));
+        assert!(holds("/clear the table", &["\u{276f}\u{a0}\u{2800}/clear the", "  table"]));
+        assert!(holds("one\n\ntwo", &["\u{276f} one", "", "  two"]));
+        for typed in
+            [&["\u{276f} one more"][..], &["\u{276f} [Pasted text #1 +3 lines]"], &["\u{276f} "]]
+        {
+            assert!(!holds("one", typed), "{typed:?}");
+        }
+        assert!(!Terminal::default().holds("one", &["one".to_owned()]));
     }
 
     #[test]

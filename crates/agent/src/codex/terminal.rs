@@ -3,7 +3,7 @@
 
 use super::notices::{Windows, planned};
 use crate::dialect::{
-    Dialect, Interrupt, NO_SUCH_CHOICE, ScreenPrompt, Shown, Source, pastable, typed,
+    Dialect, Interrupt, NO_SUCH_CHOICE, ScreenPrompt, Shown, Source, pastable, pasted, reads_alike,
 };
 use crate::heard::{Heard, Said, Usage};
 use crate::hearing::{Meaning, Running, gist, question, text, to_allow, what};
@@ -285,7 +285,15 @@ impl Dialect for Terminal {
         // What is left out when it is typed does not hide a mark.
         let text = pastable(text);
         let before = if text.trim_start().starts_with('!') { INVISIBLE } else { ' ' };
-        typed(&format!("{before}{text} "))
+        pasted(&format!("{before}{text} "))
+    }
+
+    fn holds(&self, text: &str, lines: &[String]) -> bool {
+        let at = lines.iter().rposition(|line| line.starts_with(PROMPT));
+        let below = at.and_then(|at| lines.get(at..)).unwrap_or_default();
+        let typed: String = below.iter().take_while(|line| !has_place(line)).cloned().collect();
+        let typed = typed.strip_prefix(PROMPT);
+        typed.is_some_and(|typed| reads_alike(typed, &pastable(text)))
     }
 
     fn interrupt(&self) -> Interrupt {
@@ -319,7 +327,7 @@ impl Dialect for Terminal {
             return Shown::Prompt;
         }
         // Where the status is, no dialog is: what reads like one is part of the conversation.
-        if foot.iter().any(|line| STATUS_PLACES.iter().any(|place| line.contains(place))) {
+        if foot.iter().any(|line| has_place(line)) {
             let typed = lines.iter().rev().find(|line| line.starts_with(PROMPT));
             let is_draft = typed.is_some_and(|line| line.trim() != EMPTY_PROMPT);
             return if is_draft && !lines.iter().any(|line| works(line)) {
@@ -381,6 +389,11 @@ fn asked(lines: &[String]) -> Option<String> {
     Some(about.collect::<Vec<_>>().join(" "))
 }
 
+/// Whether a line is that of the status, which ends with the folder.
+fn has_place(line: &str) -> bool {
+    STATUS_PLACES.iter().any(|place| line.contains(place))
+}
+
 /// Whether a line says that it works on something.
 fn works(line: &str) -> bool {
     line.contains(WORKING) && line.contains(BUSY)
@@ -394,6 +407,19 @@ fn bare(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_prompt_holds_what_was_typed_and_nothing_else() {
+        let screen = |typed: &[&str]| -> Vec<String> {
+            let lines = [&["\u{203a} said before", ""], typed, &["", "  gpt \u{b7} /tmp/x", "  ?"]];
+            lines.concat().into_iter().map(str::to_owned).collect()
+        };
+        let holds = |text: &str, typed: &[&str]| Terminal::default().holds(text, &screen(typed));
+        assert!(holds("!ls\nor so", &["\u{203a} \u{200b}!ls", "  or so"]));
+        for typed in [&["\u{203a} one more"][..], &[EMPTY_PROMPT]] {
+            assert!(!holds("one", typed), "{typed:?}");
+        }
+    }
 
     #[test]
     fn what_is_left_out_of_a_message_hides_no_mark() {

@@ -53,6 +53,7 @@ impl Link {
         let attached = self.listener.supervisor.live.audience(&self.listener.id) > 0;
         let owes = !self.orders.is_empty()
             || self.typing.is_some()
+            || self.entering.is_some()
             || self.held.is_some()
             || self.dialog.is_some()
             || !self.listener.on_screen.is_empty()

@@ -5,7 +5,7 @@
 //! judged, once it is quiet: what is not looked at is not parsed.
 
 use super::listener::{Listener, Output};
-use super::pending::{DIALOG, Occasion, Sent, Typing, Waits};
+use super::pending::{DIALOG, Entering, Occasion, Sent, Typing, Waits};
 use super::rate::{Rate, WINDOW};
 use crate::exit;
 use crate::links::Commands;
@@ -16,6 +16,7 @@ use glis_core::event::Spot;
 use glis_core::input::{Hearing, Outcome, Sign, World};
 use glis_core::safe::ScreenState;
 use glis_core::session::{Process, Session};
+use glis_core::talk::Delivery;
 use glis_core::{AskId, MessageId, SessionId};
 use glis_wire::frame::Frame;
 use glis_wire::hold::{ExitRecord, Hello, Order, Report};
@@ -56,6 +57,8 @@ pub(super) struct Link {
     pub(super) keep_at: Option<Instant>,
     /// A message that waits for the agent's prompt.
     pub(super) typing: Option<Typing>,
+    /// A message that stands at the prompt and is entered next.
+    pub(super) entering: Option<Entering>,
     /// A message that was typed and not yet seen to be taken.
     pub(super) sent: Option<Sent>,
     /// The last message that was typed a second time.
@@ -96,10 +99,12 @@ impl Link {
         let attached = hello.attached.unwrap_or(hello.clients);
         listener.supervisor.live.set_audience(&listener.id, attached);
         let in_terminal = listener.dialect.source() == Source::Transcript;
-        let sent = session.in_flight().filter(|_| in_terminal).map(|sent| Sent::now(sent.id));
+        let front = session.queue.front().filter(|_| in_terminal);
+        let sent = front.filter(|front| front.delivery != Delivery::Queued);
+        let sent = sent.map(|sent| Sent::now(sent.id, sent.text.clone()));
         Self {
             listener,
-            rest_at: sent.map(|_| Instant::now() + LAST_LOOK),
+            rest_at: sent.as_ref().map(|_| Instant::now() + LAST_LOOK),
             sent,
             retyped: None,
             held: None,
@@ -119,6 +124,7 @@ impl Link {
             moved_at: Instant::now(),
             keep_at: None,
             typing: None,
+            entering: None,
             dialog: session
                 .asked()
                 .iter()
@@ -138,7 +144,9 @@ impl Link {
             complain(&self.listener.id, fault);
         }
         let awaited = |waits: &Waits| !matches!(waits, Waits::Nothing);
-        let owes = self.catching_up.is_some() || self.orders.values().any(awaited);
+        let owes = self.catching_up.is_some()
+            || self.entering.is_some()
+            || self.orders.values().any(awaited);
         Parting { in_peace: end.is_ok(), owes }
     }
 

@@ -121,6 +121,7 @@ impl Link {
 
     pub(super) async fn written(&mut self, order: u64) {
         match self.answered(order) {
+            Some(Waits::Paste(message, text)) => self.enter_soon(message, text),
             Some(Waits::Delivery(message, text)) => {
                 // An agent with words of its own confirms in its own words what it took.
                 if self.listener.dialect.source() == Source::Screen {
@@ -130,9 +131,6 @@ impl Link {
                     // An agent that got a message counts as busy until its screen says otherwise.
                     self.flows().await;
                     self.rest_at = Some(Instant::now() + WINDOW);
-                }
-                if self.listener.dialect.source() == Source::Transcript {
-                    self.note_sent(message);
                 }
                 self.outcome(Outcome::Delivered { message }).await;
             }
@@ -156,7 +154,7 @@ impl Link {
 
     pub(super) async fn refused(&mut self, order: u64, why: String) {
         match self.answered(order) {
-            Some(Waits::Delivery(message, _)) => {
+            Some(Waits::Paste(message, _) | Waits::Delivery(message, _)) => {
                 self.outcome(Outcome::NotDelivered { message, why }).await;
             }
             Some(Waits::Answer(ask)) => {
@@ -175,7 +173,7 @@ impl Link {
     /// What can never be handed over as it is.
     pub(super) async fn refused_for_good(&mut self, order: u64, why: String) {
         match self.answered(order) {
-            Some(Waits::Delivery(message, text)) => {
+            Some(Waits::Paste(message, text) | Waits::Delivery(message, text)) => {
                 // It leaves the queue with this: its text is kept first.
                 if let Err(fault) = self.listener.note_unsent(&text, &why).await {
                     complain(&self.listener.id, &fault);

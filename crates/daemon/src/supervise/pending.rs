@@ -7,6 +7,8 @@ use tokio::time::Instant;
 
 /// What an order with a number was sent for.
 pub(super) enum Waits {
+    /// A message that is pasted at a prompt. Its Enter comes next.
+    Paste(MessageId, String),
     Delivery(MessageId, String),
     Answer(AskId),
     Freeze(OpId),
@@ -22,16 +24,26 @@ pub(super) struct Typing {
     pub(super) until: Instant,
 }
 
+/// A message that was pasted and waits for the screen to show it.
+pub(super) struct Entering {
+    pub(super) message: MessageId,
+    pub(super) text: String,
+    /// Enter is pressed by then, whatever is shown.
+    pub(super) by: Instant,
+}
+
 /// A message that was typed and not yet seen to be taken.
-#[derive(Clone, Copy)]
 pub(super) struct Sent {
     pub(super) message: MessageId,
+    pub(super) text: String,
     pub(super) at: Instant,
+    /// How often Enter was pressed again.
+    pub(super) enters: u8,
 }
 
 impl Sent {
-    pub(super) fn now(message: MessageId) -> Self {
-        Self { message, at: Instant::now() }
+    pub(super) fn now(message: MessageId, text: String) -> Self {
+        Self { message, text, at: Instant::now(), enters: 0 }
     }
 }
 

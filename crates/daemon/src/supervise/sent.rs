@@ -4,11 +4,12 @@
 use super::link::Link;
 use super::pending::{Sent, Waits};
 use crate::process::is_stopped;
-use glis_agent::{Interrupt, Shown};
+use glis_agent::{ENTER, Interrupt, Shown};
 use glis_core::MessageId;
 use glis_core::input::Outcome;
 use glis_core::pause::PauseStep;
 use glis_core::session::{Phase, Session};
+use glis_core::talk::Delivery;
 use std::io;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -17,6 +18,9 @@ use tokio::time::Instant;
 /// are files: on a busy machine a second late. A screen that has been still for so long, with a
 /// prompt at which nothing runs, is that of one that took nothing.
 const UNTAKEN_TIME: Duration = Duration::from_secs(5);
+/// So often Enter is pressed again where what was typed still stands at the prompt. A program that takes none
+/// of them has something else in mind.
+const ENTERS_MAX: u8 = 2;
 /// How long an interruption waits for what was typed to begin something. A key that comes between
 /// the text and its Enter takes the text back without a word.
 const INTERRUPT_PATIENCE: Duration = Duration::from_secs(3);
@@ -35,30 +39,28 @@ const LOOK_PACE: Duration = Duration::from_millis(100);
 impl Link {
     /// Remembers what was typed. If nothing ever moves on the screen, nothing was read: then there
     /// is nothing to judge.
-    pub(super) fn note_sent(&mut self, message: MessageId) {
-        self.sent = Some(Sent::now(message));
+    pub(super) fn note_sent(&mut self, message: MessageId, text: String) {
+        self.sent = Some(Sent::now(message, text));
         self.rest_at = Some(Instant::now() + UNTAKEN_TIME);
     }
 
     /// Judges what was typed by a screen that has come to rest.
-    pub(super) async fn judge_sent(&mut self, shown: &Shown) {
-        let Some(sent) = self.sent else { return };
-        if !self
-            .listener
-            .session()
-            .await
-            .is_some_and(|session| is_on_its_way(&session, sent.message))
-        {
+    pub(super) async fn judge_sent(&mut self, shown: &Shown, lines: &[String]) -> io::Result<()> {
+        let Some(Sent { message, at, .. }) = self.sent else { return Ok(()) };
+        let session = self.listener.session().await;
+        let front = session.as_ref().and_then(|session| session.queue.front());
+        let delivery = front.filter(|front| front.id == message).map(|front| front.delivery);
+        if !matches!(delivery, Some(Delivery::Sent | Delivery::Doubtful)) {
             self.sent = None;
-            return;
+            return Ok(());
         }
-        if self.moved_at <= sent.at {
-            return;
+        if self.moved_at <= at {
+            return Ok(());
         }
         let due = self.moved_at + UNTAKEN_TIME;
         if Instant::now() < due {
             self.rest_at = Some(due);
-            return;
+            return Ok(());
         }
         let pid = self.process.pid;
         let stopped = self
@@ -67,10 +69,17 @@ impl Link {
             .run_blocking(move || Ok(is_stopped(pid)))
             .await
             .unwrap_or(true);
-        let message = sent.message;
+        let stands = |sent: &Sent| {
+            *shown == Shown::Draft
+                && sent.enters < ENTERS_MAX
+                && self.listener.dialect.holds(&sent.text, lines)
+        };
         let outcome = match shown {
             // What stands still because its process does will be read later.
-            _ if stopped => return,
+            _ if stopped => return Ok(()),
+            _ if self.sent.as_ref().is_some_and(stands) => return self.enter_again().await,
+            // A person is asked about it already.
+            _ if delivery == Some(Delivery::Doubtful) => return Ok(()),
             Shown::Prompt if self.retyped != Some(message) => {
                 self.retyped = Some(message);
                 let why = "its terminal did not take it; it is typed once more".to_owned();
@@ -78,10 +87,20 @@ impl Link {
             }
             // It was typed twice, or something stands there that was not entered.
             Shown::Prompt | Shown::Draft => Outcome::NotTaken { message },
-            Shown::Asking(_) | Shown::Dialog(_) | Shown::Other => return,
+            Shown::Asking(_) | Shown::Dialog(_) | Shown::Other => return Ok(()),
         };
         self.sent = None;
         self.outcome(outcome).await;
+        Ok(())
+    }
+
+    /// Presses Enter once more: what was typed stands at the prompt, and nothing else.
+    async fn enter_again(&mut self) -> io::Result<()> {
+        if let Some(sent) = &mut self.sent {
+            sent.enters += 1;
+        }
+        self.rest_at = Some(Instant::now() + UNTAKEN_TIME);
+        self.write(Waits::Nothing, ENTER).await
     }
 
     /// Interrupts the agent, once there is something to interrupt. What waits to be typed is not.
@@ -106,7 +125,7 @@ impl Link {
     pub(super) async fn judge_held(&mut self, shown: &Shown, lines: &[String]) -> io::Result<()> {
         let Some(until) = self.held else { return Ok(()) };
         let Some(session) = self.listener.session().await else { return Ok(()) };
-        let sent = self.sent.map(|sent| sent.message);
+        let sent = self.sent.as_ref().map(|sent| sent.message);
         let on_its_way = sent.is_some_and(|message| is_on_its_way(&session, message));
         let wanted = matches!(session.phase, Phase::Pausing(_));
         if !wanted || !(on_its_way || session.turn().under_way()) {

@@ -2,9 +2,9 @@
 //! until it shows that it was taken.
 
 use super::link::Link;
-use super::pending::{Answering, DIALOG, Occasion, OnScreen, Typing, Waits};
+use super::pending::{Answering, DIALOG, Entering, Occasion, OnScreen, Typing, Waits};
 use crate::screens;
-use glis_agent::{ScreenPrompt, Shown, Source};
+use glis_agent::{ENTER, ScreenPrompt, Shown, Source};
 use glis_core::event::Spot;
 use glis_core::input::{Outcome, Sign};
 use glis_core::talk::{Ask, AskKind};
@@ -28,6 +28,10 @@ const PRESS_PACE: Duration = Duration::from_millis(1500);
 /// A screen that has not moved for so long shows what there is. One that has just taken a message may
 /// show an empty prompt for a moment, and for longer where the machine is busy.
 const STILL_TIME: Duration = Duration::from_secs(2);
+/// How long Enter waits for the screen to show what was pasted. Some programs lose a key that they read
+/// together with a paste (Claude Code up to 2.1.197), and read it apart after 20 ms at rest, later where the
+/// machine is busy. What shows nothing in this time is entered all the same.
+const ECHO_TIME: Duration = Duration::from_millis(250);
 /// Between two looks at a screen that something waits for.
 const LOOK_PACE: Duration = Duration::from_millis(150);
 
@@ -73,7 +77,8 @@ impl Link {
     pub(super) async fn attend(&mut self, occasion: Occasion) -> io::Result<()> {
         let asks = !self.listener.on_screen.is_empty() || self.dialog.is_some();
         let interrupts = self.held.is_some() || self.swallowed_at.is_some();
-        let waits = self.typing.is_some() || interrupts || asks;
+        let types = self.typing.is_some() || self.entering.is_some();
+        let waits = types || interrupts || asks;
         if self.listener.ready && !waits && occasion == Occasion::Moved {
             return Ok(());
         }
@@ -85,9 +90,6 @@ impl Link {
             .await
             .unwrap_or_default();
         let shown = self.listener.dialect.shows(&lines);
-        if self.listener.dialect.source() == Source::Transcript {
-            self.listener.supervisor.live.note_prompt(&self.listener.id, &shown);
-        }
         if shown == Shown::Prompt && !self.listener.ready {
             self.listener.ready = true;
             self.listener.sign(Spot::Screen, Sign::Ready).await;
@@ -102,8 +104,9 @@ impl Link {
                 }
                 self.listener.sign(Spot::Screen, sign).await;
             }
-            self.judge_sent(&shown).await;
+            self.judge_sent(&shown, &lines).await?;
         }
+        self.note_prompt(&shown, occasion).await;
         self.judge_held(&shown, &lines).await?;
         self.judge_swallowed(&lines).await?;
         self.judge_dialog(&shown).await;
@@ -111,11 +114,28 @@ impl Link {
         if let Shown::Asking(prompt) = &shown {
             self.raise_question(prompt).await;
         }
-        self.judge_prompt(&shown).await?;
-        if self.typing.is_some() || self.listener.on_screen.iter().any(OnScreen::is_answered) {
+        self.judge_entering(&shown).await?;
+        self.judge_prompt(&shown, &lines).await?;
+        if let Some(entering) = &self.entering {
+            self.look_at = Some(entering.by);
+        } else if self.typing.is_some() || self.listener.on_screen.iter().any(OnScreen::is_answered)
+        {
             self.look_at = Some(Instant::now() + LOOK_PACE);
         }
         Ok(())
+    }
+
+    /// Notes what stands at the prompt, unless it is what was typed for a message. What has waited behind a
+    /// person's draft is handed over once that is gone.
+    async fn note_prompt(&mut self, shown: &Shown, occasion: Occasion) {
+        if self.sent.is_some() || self.listener.dialect.source() != Source::Transcript {
+            return;
+        }
+        let before = self.listener.supervisor.live.note_prompt(&self.listener.id, shown);
+        let is_cleared = *shown == Shown::Prompt && before == Some(Shown::Draft);
+        if is_cleared && occasion == Occasion::Rested {
+            self.listener.sign(Spot::Screen, Sign::Ready).await;
+        }
     }
 
     /// A dialog of the program itself is shown as a question that is answered at the terminal.
@@ -234,15 +254,46 @@ impl Link {
         Ok(())
     }
 
-    async fn judge_prompt(&mut self, shown: &Shown) -> io::Result<()> {
+    /// What was pasted is shown next, and then entered.
+    pub(super) fn enter_soon(&mut self, message: MessageId, text: String) {
+        crate::failpoint::reach("enter", &self.agent);
+        let now = Instant::now();
+        self.entering = Some(Entering { message, text, by: now + ECHO_TIME });
+        self.look_at = Some(now);
+    }
+
+    async fn judge_entering(&mut self, shown: &Shown) -> io::Result<()> {
+        let due =
+            |entering: &mut Entering| *shown != Shown::Prompt || entering.by <= Instant::now();
+        match self.entering.take_if(due) {
+            Some(Entering { message, text, .. }) => {
+                self.write(Waits::Delivery(message, text), ENTER).await
+            }
+            None => Ok(()),
+        }
+    }
+
+    async fn judge_prompt(&mut self, shown: &Shown, lines: &[String]) -> io::Result<()> {
         let Some(Typing { message, text, until }) = self.typing.take() else { return Ok(()) };
-        if *shown == Shown::Prompt {
-            let keys = self.listener.dialect.say(&text);
+        // It may stand there already, of a time when its Enter was lost.
+        let stands = *shown == Shown::Draft && self.listener.dialect.holds(&text, lines);
+        if *shown == Shown::Prompt || stands {
             self.listener.hand_over(&text);
-            return self.write(Waits::Delivery(message, text), &keys).await;
+            self.note_sent(message, text.clone());
+            if stands {
+                return self.write(Waits::Delivery(message, text), ENTER).await;
+            }
+            let keys = self.listener.dialect.say(&text);
+            return self.write(Waits::Paste(message, text), &keys).await;
         }
         if Instant::now() > until {
-            let why = "its screen shows no empty prompt".to_owned();
+            let why = match shown {
+                Shown::Draft => "text at its prompt was not sent",
+                Shown::Prompt | Shown::Asking(_) | Shown::Dialog(_) | Shown::Other => {
+                    "its screen shows no empty prompt"
+                }
+            };
+            let why = why.to_owned();
             self.outcome(Outcome::NotDelivered { message, why }).await;
         } else {
             self.typing = Some(Typing { message, text, until });

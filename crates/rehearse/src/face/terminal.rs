@@ -21,6 +21,8 @@ pub(crate) struct Terminal {
     streamed: String,
     /// One interrupt at the prompt was seen; the next one leaves.
     leaving: bool,
+    /// An Enter that is read together with a paste is lost.
+    loses_joined_enter: bool,
 }
 
 /// Tool output is shown to this many lines; the transcript has all of it.
@@ -38,7 +40,13 @@ impl Terminal {
             answer: String::new(),
             streamed: String::new(),
             leaving: false,
+            loses_joined_enter: false,
         }
+    }
+
+    /// One that loses an Enter which it reads together with a paste.
+    pub(crate) fn losing_joined_enter(self) -> Self {
+        Self { loses_joined_enter: true, ..self }
     }
 
     fn footer(&self) -> String {
@@ -207,7 +215,10 @@ impl Face for Terminal {
     }
 
     fn take(&mut self, bytes: &[u8], now: Instant, out: &mut Vec<u8>) -> Vec<Input> {
-        let keys = self.keys.read(bytes, now);
+        let mut keys = self.keys.read(bytes, now);
+        if self.loses_joined_enter && keys.iter().any(|key| matches!(key, Key::Paste(_))) {
+            keys.retain(|key| *key != Key::Enter);
+        }
         keys.into_iter().filter_map(|key| self.press(key, out)).collect()
     }
 
