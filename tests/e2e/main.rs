@@ -101,6 +101,7 @@ mod terminal {
 /// Where sessions work, and what is kept of it: worktrees, branches, snapshots, trash.
 mod worktree {
     mod compared;
+    mod elsewhere;
     mod keeping;
     mod merging;
     mod mishaps;

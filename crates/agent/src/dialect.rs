@@ -91,6 +91,11 @@ pub trait Dialect: Send + Sync {
     /// and one that was interrupted in the same words.
     fn answered(&mut self, _ask: &Ask, _answer: &str) {}
 
+    /// The folder that the agent has last told to work in, for one that tells it as it goes.
+    fn folder(&self) -> Option<&str> {
+        None
+    }
+
     /// The names that commands have called since the agent told where it runs them, for one that does not
     /// tell again. The folder it told counts while each is a program, and no function that may move its shell.
     fn called(&self) -> Vec<String> {

@@ -120,7 +120,8 @@ fn note(session: &SessionView) -> String {
     let waits = gate::waits(session).filter(|_| !gate::holds(session));
     let waits = waits.map(|why| format!("waits to start: {why}"));
     let draft = || session.draft.then(|| format!("draft in the way: glis attach {}", session.name));
-    let held = barred.or(waits).or_else(draft).or_else(|| plan::note(session));
+    let elsewhere = || session.elsewhere.as_ref().map(|e| format!("works in {}", e.folder));
+    let held = barred.or(waits).or_else(draft).or_else(elsewhere).or_else(|| plan::note(session));
     let failure = held.as_ref().or(failure);
     let text = match (&session.waiting_for, failure, &session.last_action) {
         (Some(ask), _, _) if ask.kind == AskKind::Doubt => format!("taken? {}", ask.text),
@@ -221,7 +222,8 @@ pub(crate) fn whole(s: &SessionView) -> String {
 
 fn worktree(s: &SessionView) -> Option<String> {
     let removed = if s.worktree_removed { " (removed; a resume brings it back)" } else { "" };
-    s.worktree.as_ref().map(|path| format!("{path}{removed}"))
+    let elsewhere = s.elsewhere.as_ref().map(keep::elsewhere).unwrap_or_default();
+    s.worktree.as_ref().map(|path| format!("{path}{removed}{elsewhere}"))
 }
 
 fn damaged(name: &str) -> String {

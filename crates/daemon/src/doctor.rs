@@ -10,6 +10,7 @@ use self::finding::{HUNG, finding};
 use self::repository::Repository;
 use crate::cards::sessions_folder;
 use crate::launch::Launcher;
+use crate::live::Live;
 use crate::locks::is_locked;
 use crate::mailbox::{Mailbox, Query};
 use crate::pools::Kind;
@@ -40,6 +41,7 @@ pub(crate) struct Doctor {
     pub(crate) mailbox: Mailbox,
     pub(crate) trees: Arc<Trees>,
     pub(crate) launcher: Arc<Launcher>,
+    pub(crate) live: Arc<Live>,
 }
 
 impl Doctor {
@@ -112,8 +114,9 @@ impl Doctor {
         for session in sessions.iter().cloned() {
             let (trees, launcher) = (Arc::clone(&self.trees), Arc::clone(&self.launcher));
             let (dir, name) = (self.home.session(&session.id.0), session.name.clone());
+            let told = self.live.folder(&session.id);
             let look = move || {
-                let own = (&*session, dir.as_path());
+                let own = (&*session, dir.as_path(), told);
                 let findings = session::examine(own, &trees, &launcher, &mut repository);
                 (repository, findings)
             };

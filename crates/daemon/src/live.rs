@@ -8,6 +8,7 @@ use glis_record::conversation::{self, Digest};
 use glis_record::output::OutputLog;
 use glis_wire::home::Home;
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::sync::watch;
@@ -29,6 +30,8 @@ struct Known {
     unmerged: Option<Unmerged>,
     /// What its agent is in the middle of saying.
     saying: String,
+    /// The folder that its agent has last told to work in.
+    folder: Option<PathBuf>,
 }
 
 /// So much of what an agent is saying is told; the rest once it is said.
@@ -150,6 +153,16 @@ impl Live {
                 table.insert(id.clone(), known);
             }
         }
+    }
+
+    /// The folder that its agent has last told to work in.
+    pub(crate) fn folder(&self, id: &SessionId) -> Option<PathBuf> {
+        self.table().get(id).and_then(|known| known.folder.clone())
+    }
+
+    /// Notes what it tells; an agent that tells nothing may be anywhere.
+    pub(crate) fn set_folder(&self, id: &SessionId, folder: Option<&str>) {
+        self.table().entry(id.clone()).or_default().folder = folder.map(PathBuf::from);
     }
 
     /// Notes what had to be done to end a process. The last word counts.

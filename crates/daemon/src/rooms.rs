@@ -215,6 +215,7 @@ impl Rooms {
                 mailbox: mailbox.clone(),
                 trees: Arc::clone(&self.trees),
                 launcher: Arc::clone(&self.launcher),
+                live: Arc::clone(&self.live),
             },
             trees: Arc::clone(&self.trees),
             gate: Arc::clone(&self.gate),

@@ -15,7 +15,8 @@ use glis_core::talk::{Ask, Delivery, Message};
 use glis_core::{Event, Recorded, Status};
 use glis_record::conversation::{Account, Digest};
 use glis_wire::view::{
-    CompanionView, DetachedView, LimitsView, LoopView, SessionView, UsageView, WaitingFor,
+    CompanionView, DetachedView, ElsewhereView, LimitsView, LoopView, SessionView, UsageView,
+    WaitingFor,
 };
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
@@ -36,6 +37,8 @@ pub(crate) struct Beside {
     pub(crate) lost: Option<String>,
     /// Its worktree stands on no branch.
     pub(crate) detached: Option<DetachedView>,
+    /// Its agent works outside of it.
+    pub(crate) elsewhere: Option<ElsewhereView>,
     /// When a person last looked at it.
     pub(crate) accessed_at: Option<WallMs>,
     /// How long a session may be idle that says nothing about it.
@@ -149,6 +152,7 @@ pub(crate) fn session(session: &Session, beside: Beside) -> SessionView {
         worktree: session.worktree.clone(),
         branch: session.branch.clone(),
         detached,
+        elsewhere: beside.elsewhere,
         pid: session.process().map(|process| process.pid),
         created_at: time(session.created_at),
         last_active_at: time(session.last_active_at),

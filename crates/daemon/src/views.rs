@@ -88,6 +88,7 @@ impl Views {
             digest: self.live.digest(id),
             lost: self.launcher.lost_conversation(session),
             detached: worktrees::detached(session),
+            elsewhere: worktrees::elsewhere(session, self.live.folder(id)),
             accessed_at: self.accesses.last(&self.home.session(&id.0), id),
             tally: check_list::of(session),
             has_draft: self.live.has_draft(id),

@@ -1,8 +1,9 @@
 //! Where a session works: its worktree, its repository, and how they are named to a person.
 
 use glis_core::session::Session;
+use glis_core::spec::SignSource;
 use glis_snapshot::{BranchStand, Detached, SnapshotFault};
-use glis_wire::view::DetachedView;
+use glis_wire::view::{DetachedView, ElsewhereView};
 use std::path::{Path, PathBuf};
 
 /// The top of the git worktree that a session works in, or none if it works in no repository.
@@ -54,6 +55,45 @@ pub(crate) fn detached(session: &Session) -> Option<DetachedView> {
         ),
     };
     Some(DetachedView { commit, why, way_out })
+}
+
+/// Where the agent of a session works, if that is outside of its worktree: as it has told, or as its process
+/// stands. A program that is no agent may stand wherever it likes.
+pub(crate) fn elsewhere(session: &Session, told: Option<PathBuf>) -> Option<ElsewhereView> {
+    if session.spec.in_place || session.spec.traits.signs != SignSource::Structured {
+        return None;
+    }
+    let worktree = Path::new(session.worktree.as_deref()?).canonicalize().ok()?;
+    let stands = session.process().and_then(|process| stands_in(process.pid));
+    let folders = told.into_iter().chain(stands).filter_map(|folder| folder.canonicalize().ok());
+    let folder = folders.into_iter().find(|folder| !folder.starts_with(&worktree))?;
+    let way_back = way_back(session, &folder, &worktree);
+    Some(ElsewhereView { folder: folder.to_string_lossy().into_owned(), way_back })
+}
+
+/// The folder that a process stands in.
+fn stands_in(pid: i32) -> Option<PathBuf> {
+    std::fs::read_link(format!("/proc/{pid}/cwd")).ok()
+}
+
+/// What brings work from another worktree of the same repository. In the user's own one only what git
+/// tracks is taken, and nothing is committed.
+fn way_back(session: &Session, folder: &Path, worktree: &Path) -> Option<String> {
+    let roots = glis_snapshot::git::roots(folder).ok()?;
+    let repository = Path::new(&session.spec.repo_root).canonicalize().ok()?;
+    if roots.main.canonicalize().ok()? != repository {
+        return None;
+    }
+    let (from, to) = (typed(&roots.top.to_string_lossy()), typed(&worktree.to_string_lossy()));
+    Some(if roots.top.canonicalize().ok()? == repository {
+        format!("git -C {from} diff HEAD | git -C {to} apply")
+    } else {
+        format!(
+            "git -C {from} add -A; git -C {from} commit -m {}; git -C {to} merge $(git -C {from} \
+             rev-parse HEAD)",
+            typed(&session.name)
+        )
+    })
 }
 
 /// A path as it is typed in a shell.

@@ -24,6 +24,10 @@ pub(crate) enum Step {
     Delete {
         path: String,
     },
+    /// Leaves its folder for another.
+    Go {
+        path: String,
+    },
     Run {
         command: String,
     },
@@ -138,6 +142,7 @@ fn step(part: &str) -> Option<Step> {
         }
         "edit" => edit(rest),
         "delete" => split_path(rest).map(|(path, _)| Step::Delete { path }),
+        "go" => split_path(rest).map(|(path, _)| Step::Go { path }),
         "run" => words(rest).map(|command| Step::Run { command }),
         "say" => words(rest).map(|text| Step::Say { text: unescape(&text) }),
         "stream" => stream(rest),

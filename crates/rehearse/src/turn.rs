@@ -32,6 +32,10 @@ fn carry_out(agent: &mut Agent, step: Step) -> Flow {
         Step::Append { path, text } => tool::append(agent, &path, &text),
         Step::Edit { path, old, new } => tool::edit(agent, &path, &old, &new),
         Step::Delete { path } => tool::delete(agent, &path),
+        Step::Go { path } => {
+            std::env::set_current_dir(path)?;
+            GO_ON
+        }
         Step::Run { command } => tool::run(agent, &command),
         Step::TouchSlowly { path, lines, rate } => tool::touch_slowly(agent, &path, lines, rate),
         Step::Say { text } => say(agent, text),

@@ -42,6 +42,9 @@ pub struct SessionView {
     /// Its worktree stands on a commit and not on `branch`: commits go to no branch.
     #[serde(default)]
     pub detached: Option<DetachedView>,
+    /// Its agent works outside of its worktree: what it makes there is in no snapshot and no difference.
+    #[serde(default)]
+    pub elsewhere: Option<ElsewhereView>,
     pub pid: Option<i32>,
     pub created_at: String,
     pub last_active_at: String,
@@ -207,6 +210,15 @@ pub struct DetachedView {
     pub why: String,
     /// What to type to get out of it.
     pub way_out: String,
+}
+
+/// A folder outside of its worktree that an agent works in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ElsewhereView {
+    /// Where that is.
+    pub folder: String,
+    /// What to type so that the worktree has what was made there, if git can bring it.
+    pub way_back: Option<String>,
 }
 
 /// A process that an agent has started.

@@ -55,8 +55,9 @@ const FIELDS: [&str; 44] = [
     "was_asking",
 ];
 /// What a session tells beyond the contract.
-const BEYOND: [&str; 39] = [
+const BEYOND: [&str; 40] = [
     "draft",
+    "elsewhere",
     "unmerged",
     "detached",
     "suspend_at",

@@ -1,4 +1,5 @@
-//! What Claude Code tells of a usage limit: never in its answers, but in records of its own.
+//! What Claude Code tells of a usage limit, or of another error that ends a turn: never in its answers, but in
+//! records of its own.
 
 use crate::hearing::text;
 use serde_json::Value;
@@ -16,6 +17,15 @@ pub(super) fn resets_at(about: &Value) -> String {
 pub(super) fn written(words: &Value) -> Option<String> {
     let own = words["isApiErrorMessage"] == true && text(words, "/error") == LIMIT;
     own.then(|| resets_at(&words["apiErrorParams"]["rate_limit_info"]))
+}
+
+/// Why a turn came to nothing, by the hook that ends it: as it was said, else by its name.
+pub(super) fn failure(words: &Value) -> String {
+    if text(words, "/hook_event_name") != "StopFailure" {
+        return String::new();
+    }
+    let told = ["/last_assistant_message", "/error"].map(|key| text(words, key));
+    told.into_iter().find(|word| !word.is_empty()).unwrap_or("unknown").to_owned()
 }
 
 #[cfg(test)]

@@ -113,11 +113,14 @@ pub(super) struct Terminal {
     resets: String,
     /// What else it was that came in the way of the turn, in its words.
     failed: String,
+    /// The folder that the last hook was called in.
+    folder: String,
 }
 
 impl Terminal {
     fn hook(&mut self, words: &Value, end: u64, line: &mut Meaning) {
         let tool_use = text(words, "/tool_use_id");
+        text(words, "/cwd").clone_into(&mut self.folder);
         match text(words, "/hook_event_name") {
             "SessionStart" => {
                 drop(self.dialogs.clear());
@@ -147,7 +150,7 @@ impl Terminal {
             "Stop" | "StopFailure" => {
                 self.asks_are_gone(line);
                 self.limited = text(words, "/error") == LIMIT;
-                self.failed = failure(words);
+                self.failed = limits::failure(words);
                 let tasks = words["background_tasks"].as_array().map_or(0, Vec::len);
                 line.sign(Sign::Background(u32::try_from(tasks).unwrap_or(u32::MAX)));
                 text(words, "/prompt_id").clone_into(&mut self.stopped);
@@ -292,15 +295,6 @@ impl Terminal {
     }
 }
 
-/// Why a turn came to nothing, by the hook that ends it: as it was said, else by its name.
-fn failure(words: &Value) -> String {
-    if text(words, "/hook_event_name") != "StopFailure" {
-        return String::new();
-    }
-    let told = ["/last_assistant_message", "/error"].map(|key| text(words, key));
-    told.into_iter().find(|word| !word.is_empty()).unwrap_or("unknown").to_owned()
-}
-
 /// Objects one after the other: two writers may have shared a line.
 fn objects(line: &[u8]) -> Vec<Value> {
     serde_json::Deserializer::from_slice(line).into_iter().map_while(Result::ok).collect()
@@ -341,6 +335,10 @@ impl Dialect for Terminal {
 
     fn holds(&self, text: &str, lines: &[String]) -> bool {
         prompt(lines).is_some_and(|prompt| reads_alike(&prompt.typed, &pastable(text)))
+    }
+
+    fn folder(&self) -> Option<&str> {
+        Some(self.folder.as_str()).filter(|folder| !folder.is_empty())
     }
 
     fn interrupt(&self) -> Interrupt {

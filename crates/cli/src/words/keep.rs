@@ -4,7 +4,8 @@ use super::{ago, memory, plain};
 use crate::width::width as width_of;
 use glis_core::tree::{Found, PathList};
 use glis_wire::view::{
-    CompactionView, DetachedView, FileDiffView, MergeView, SessionView, SnapshotView, TrashView,
+    CompactionView, DetachedView, ElsewhereView, FileDiffView, MergeView, SessionView,
+    SnapshotView, TrashView,
 };
 
 /// How the worktree was found before a start, where there is something to tell.
@@ -107,6 +108,18 @@ pub(crate) fn snapshots(name: &str, snapshots: &[SnapshotView]) -> String {
 pub(super) fn detached(detached: &DetachedView) -> String {
     let DetachedView { commit, why, way_out } = detached;
     format!("at {commit}, on no branch: {why}; `{way_out}` is the way out")
+}
+
+/// That an agent works outside of its worktree, and how its work gets there.
+pub(super) fn elsewhere(elsewhere: &ElsewhereView) -> String {
+    let ElsewhereView { folder, way_back } = elsewhere;
+    let back = match way_back {
+        Some(line) => format!("`{line}` brings it into the worktree"),
+        None => "so copy what you want to keep into the worktree".to_owned(),
+    };
+    format!(
+        "; its agent works in {folder}, outside of its worktree: what it makes there is in no snapshot, {back}"
+    )
 }
 
 /// What `diff --stat` prints.

@@ -9,11 +9,11 @@ use crate::worktrees;
 use glis_core::refusal::ResumeFault;
 use glis_core::session::{FolderState, Phase, Rest, Session};
 use glis_snapshot::{Difference, SnapshotFault};
-use glis_wire::view::{DetachedView, Finding, Health};
-use std::path::Path;
+use glis_wire::view::{DetachedView, ElsewhereView, Finding, Health};
+use std::path::{Path, PathBuf};
 
 pub(super) fn examine(
-    (session, dir): (&Session, &Path),
+    (session, dir, told): (&Session, &Path, Option<PathBuf>),
     trees: &Trees,
     launcher: &Launcher,
     repository: &mut Repository,
@@ -28,6 +28,7 @@ pub(super) fn examine(
     if repository.is_there() || session.spec.in_place {
         findings.extend(unsaved(session));
         findings.extend(detached(session));
+        findings.extend(elsewhere(session, told));
         findings.extend(snapshot(session, repository));
         findings.extend(lock(session));
     }
@@ -134,6 +135,17 @@ fn detached(session: &Session) -> Option<Finding> {
     let message = format!("its HEAD is detached at {commit}, not on {branch}: {why}");
     let hint =
         format!("`{way_out}`; the next start goes back on the branch where that loses nothing");
+    Some(about(session, Health::Warning, message, &hint))
+}
+
+/// What an agent makes outside of its worktree is nowhere that we look.
+fn elsewhere(session: &Session, told: Option<PathBuf>) -> Option<Finding> {
+    let ElsewhereView { folder, way_back } = worktrees::elsewhere(session, told)?;
+    let message = format!(
+        "its agent works in {folder}, outside of its worktree: what it makes there is in no snapshot"
+    );
+    let copy = || "copy what you want to keep into its worktree".to_owned();
+    let hint = way_back.map_or_else(copy, |line| format!("`{line}` brings it into its worktree"));
     Some(about(session, Health::Warning, message, &hint))
 }
 

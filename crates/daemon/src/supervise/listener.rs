@@ -215,6 +215,7 @@ impl Listener {
             })
             .await?;
         let heard = self.dialect.overhear(from, &bytes);
+        self.supervisor.live.set_folder(&self.id, self.dialect.folder());
         self.hooks_at = Some(from + bytes.len() as u64);
         let mut ids = self.take_in(heard, Heed::Hooks).await?;
         ids.extend(self.find_ref().await);

@@ -2,12 +2,14 @@
 
 use super::Bench;
 use crate::doctor::Doctor;
+use crate::live::Live;
 use glis_core::input::Command;
 use glis_wire::view::{Finding, Health};
 use std::sync::Arc;
 
 fn doctor(bench: &Bench) -> Doctor {
     Doctor {
+        live: Arc::new(Live::new(bench.home.clone())),
         home: bench.home.clone(),
         settings: Arc::clone(&bench.settings),
         mailbox: bench.mailbox.clone(),

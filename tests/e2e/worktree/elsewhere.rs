@@ -1,0 +1,51 @@
+//! An agent that works outside of its worktree all the same: it is told, and its work can be brought back.
+
+use crate::support::house::{House, Outcome};
+use serde_json::Value;
+use std::path::Path;
+use std::process::Command;
+
+/// What is told of a session whose agent has gone to this folder and made a file there.
+fn gone_to(house: &House, folder: &Path) -> Outcome<Value> {
+    house.turn("blue", &format!("go {} ;; write made.txt there", folder.display()))?;
+    let shown = house.show("blue")?;
+    let folder = folder.canonicalize()?.to_string_lossy().into_owned();
+    assert_eq!(shown["elsewhere"]["folder"], folder.as_str(), "{shown}");
+    let listed = house.ok(&["ls"])?;
+    assert!(listed.contains("works in "), "{listed}");
+    let told = house.ok(&["show", "blue"])?;
+    assert!(told.contains(&folder) && told.contains("outside of its worktree"), "{told}");
+    let found = house.ok(&["doctor"])?;
+    assert!(found.contains(&format!("its agent works in {folder}")), "{found}");
+    Ok(shown)
+}
+
+#[test]
+fn what_an_agent_makes_in_another_worktree_is_told_and_brought_back() -> Outcome {
+    let house = House::new()?;
+    let made = house.rehearsal("blue")?;
+    assert_eq!(made["elsewhere"], Value::Null);
+    let other = house.folder().join("other");
+    house.git(&["worktree", "add", "-b", "other", &other.to_string_lossy()])?;
+    let shown = gone_to(&house, &other)?;
+    let line = shown["elsewhere"]["way_back"].as_str().ok_or("no way back")?;
+    let mut shell = Command::new("sh");
+    let brought = house.enter(&mut shell).args(["-c", line]).output()?;
+    assert!(brought.status.success(), "{line}: {}", String::from_utf8_lossy(&brought.stderr));
+    assert_eq!(std::fs::read_to_string(house.file("blue", "made.txt")?)?, "there");
+    // Back in its own, nothing is said.
+    house.turn("blue", &format!("go {}", made["worktree"].as_str().ok_or("no worktree")?))?;
+    assert_eq!(house.show("blue")?["elsewhere"], Value::Null);
+    Ok(())
+}
+
+#[test]
+fn what_no_git_can_bring_back_is_named() -> Outcome {
+    let house = House::new()?;
+    house.rehearsal("blue")?;
+    let other = tempfile::tempdir()?;
+    let shown = gone_to(&house, other.path())?;
+    assert_eq!(shown["elsewhere"]["way_back"], Value::Null);
+    assert!(house.ok(&["show", "blue"])?.contains("copy what you want to keep"));
+    Ok(())
+}
