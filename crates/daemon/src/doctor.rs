@@ -49,6 +49,7 @@ impl Doctor {
         let sessions = self.mailbox.query(Query::Living).await;
         let all = self.mailbox.query(Query::All).await;
         let known: Arc<BTreeSet<String>> = Arc::new(all.iter().map(|s| s.id.0.clone()).collect());
+        let untested = self.untested(&sessions).await;
         let mut living = repository::by_path(sessions);
         // Those of removed sessions may hold what is of interest, too.
         for path in all.iter().map(|session| worktrees::repository(session)) {
@@ -56,6 +57,7 @@ impl Doctor {
         }
         let mut findings = vec![self.ask(git).await.unwrap_or_else(|why| git_hangs(&why))];
         findings.extend(self.house(all, Arc::clone(&known)).await);
+        findings.extend(untested);
         for (path, sessions) in living {
             // Whole sessions go through its hands, one after the other.
             findings.extend(Box::pin(self.repository(path, sessions, &known)).await);
@@ -68,6 +70,18 @@ impl Doctor {
         look: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, String> {
         self.trees.ask(Kind::Ask, look).await
+    }
+
+    /// Programs of agents that are not as they were tested, each once.
+    async fn untested(&self, sessions: &[Arc<Session>]) -> Vec<Finding> {
+        let (launcher, sessions) = (Arc::clone(&self.launcher), sessions.to_vec());
+        let look = move || -> BTreeSet<String> {
+            sessions.iter().filter_map(|session| launcher.untested(session)).collect()
+        };
+        let hint = "it mostly works; where it does not, install the version that was tested";
+        let told = |what| finding("agents", Health::Warning, what, Some(hint));
+        // A program that hangs is told of with its sessions.
+        self.ask(look).await.unwrap_or_default().into_iter().map(told).collect()
     }
 
     /// What belongs to no session and needs no git.

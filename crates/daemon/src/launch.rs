@@ -135,6 +135,17 @@ impl Launcher {
         Ok(self.prepare(session)?.warnings)
     }
 
+    /// How the program that a start would find differs from what was tested.
+    pub(crate) fn untested(&self, session: &Session) -> Option<String> {
+        let agent = agent_of(session).ok()?;
+        let (env, _) = self.environments.of_next_start(session);
+        let places = self.places(session, None);
+        let plan = agent.launch(session, Approach::Fresh, &places);
+        let cwd = Path::new(session.worktree.as_deref().unwrap_or_default());
+        let found = program::native(agent, program::find(plan.program(), &env, cwd).ok()?);
+        self.versions.untested(agent, &found, &env)
+    }
+
     /// Where the conversation of an agent was looked for that has spoken, and has left nothing to resume by:
     /// no transcript where it was started, and no copy.
     pub(crate) fn lost_conversation(&self, session: &Session) -> Option<String> {

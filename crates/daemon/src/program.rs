@@ -64,8 +64,8 @@ pub(crate) struct Versions {
 }
 
 impl Versions {
-    /// Refuses a version that cannot work; says so if one is newer than any that was tried, or if it
-    /// cannot be learned: that may be a good one all the same.
+    /// Refuses a version that cannot work; says so if it cannot be learned: that may be a good one all the
+    /// same.
     pub(crate) fn judge(
         &self,
         agent: &dyn Agent,
@@ -73,7 +73,6 @@ impl Versions {
         env: &Env,
     ) -> Result<Option<String>, ResumeFault> {
         let Some(range) = agent.versions() else { return Ok(None) };
-        let shown = |(a, b, c): Version| format!("{a}.{b}.{c}");
         let at = program.display();
         let version = match self.of(agent, program, env) {
             Ok(version) => version,
@@ -86,11 +85,22 @@ impl Versions {
                 shown(range.oldest)
             )));
         }
-        let newer = version > range.tried;
-        Ok(newer.then(|| {
-            let (is, tried) = (shown(version), shown(range.tried));
-            format!("{at} is version {is}; up to {tried} was tried")
-        }))
+        Ok(None)
+    }
+
+    /// How a program that may be started differs from what was tested. Vendors release daily: it is for who
+    /// looks for what is wrong, and not for every start.
+    pub(crate) fn untested(&self, agent: &dyn Agent, program: &Path, env: &Env) -> Option<String> {
+        let range = agent.versions()?;
+        let version = self.of(agent, program, env).ok().filter(|known| *known != range.tried)?;
+        let (at, is, tried) = (program.display(), shown(version), shown(range.tried));
+        let (how, rest) = if version > range.tried {
+            ("newer", String::new())
+        } else {
+            let oldest = shown(range.oldest);
+            ("older", format!("; it should work from {oldest} on"))
+        };
+        Some(format!("{at} is version {is}, {how} than {tried}, which was tested{rest}"))
     }
 
     fn of(&self, agent: &dyn Agent, program: &Path, env: &Env) -> Learned {
@@ -222,6 +232,10 @@ fn written(memory: &mut File) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
+fn shown((a, b, c): Version) -> String {
+    format!("{a}.{b}.{c}")
+}
+
 /// The first three numbers with dots between them.
 fn version_in(text: &str) -> Option<Version> {
     text.split(|c: char| !c.is_ascii_digit() && c != '.').find_map(|word| {
@@ -286,6 +300,34 @@ mod tests {
         let asks = program(dir.path(), "claude", script);
         let env = vec![("NUMBER".to_owned(), "2.1.325".to_owned())];
         assert_eq!(asked(&asks, &env, 30), Ok((2, 1, 325)));
+    }
+
+    #[test]
+    fn a_version_that_was_not_tested_is_told_to_who_asks_and_at_no_start() {
+        let dir = tempfile::tempdir().unwrap();
+        let claude = glis_agent::find("claude").unwrap();
+        let range = claude.versions().unwrap();
+        let (a, b, c) = range.tried;
+        let tried = shown(range.tried);
+        for (version, told) in [
+            ((a, b, c + 1), Some(format!("newer than {tried}, which was tested"))),
+            ((a, b, c), None),
+            (range.oldest, Some(format!("older than {tried}, which was tested; it should work"))),
+        ] {
+            let is = shown(version);
+            let at = program(dir.path(), &is, &format!("#!/bin/sh\necho {is}\n"));
+            let versions = Versions::default();
+            assert_eq!(versions.judge(claude, &at, &Vec::new()), Ok(None), "{is}");
+            let untested = versions.untested(claude, &at, &Vec::new());
+            let fits = match (&untested, &told) {
+                (Some(untested), Some(told)) => {
+                    untested.contains(told) && untested.contains(&format!("is version {is},"))
+                }
+                (None, None) => true,
+                (Some(_), None) | (None, Some(_)) => false,
+            };
+            assert!(fits, "{is}: {untested:?}");
+        }
     }
 
     #[test]
