@@ -29,6 +29,8 @@ const USUAL_AGENTS: [&str; 4] = ["claude", "codex", "opencode", "gemini"];
 
 /// The persona of those who name none.
 const USUAL_PERSONA: &str = "default";
+/// What is told of a file with a fault.
+const FORMER: &str = "the former configuration is used";
 
 /// So many branches are named where a base is not there.
 const BRANCHES_SHOWN: usize = 8;
@@ -118,16 +120,17 @@ impl Creator {
                 .map_err(|why| NotCreated::Refused(Refusal::BadName { name: name.clone(), why }))?;
         }
         // What was just changed must not be left out without a word.
-        if let Some(fault) = self.settings.fault() {
-            return Err(wrong(fault, "fix that line; until then no session can be made").into());
-        }
+        let fault = self.settings.fault();
+        let former = fault.map(|fault| format!("{fault}; until that is fixed {FORMER}"));
         let config = self.settings.now();
         let persona_name = persona_name(wanted, &config);
         let persona = config.persona(persona_name.as_deref()).map_err(|message| {
             let file = self.home.config_file();
-            wrong(message, format!("[persona.NAME] in {} makes one", file.display()))
+            let makes = || format!("[persona.NAME] in {} makes one", file.display());
+            wrong(message, former.clone().unwrap_or_else(makes))
         })?;
-        let (agent_name, notes) = self.choose_agent(wanted, &persona, env)?;
+        let (agent_name, chosen) = self.choose_agent(wanted, &persona, env)?;
+        let notes: Vec<String> = former.into_iter().chain(chosen).collect();
         let agent = glis_agent::find(&agent_name).ok_or_else(|| no_such_agent(&agent_name))?;
         let mode = if wanted.headless { Mode::Headless } else { agent.usual_mode() };
         let argv = [persona.args, wanted.argv.clone()].concat();

@@ -169,7 +169,7 @@ fn git_hangs(why: &str) -> Finding {
 }
 
 fn configuration(fault: String) -> Finding {
-    let hint = "fix it; until then the former configuration is used, and `glis new` is refused";
+    let hint = "fix it; until then the former configuration is used";
     finding("configuration", Health::Bad, fault, Some(hint))
 }
 

@@ -66,12 +66,16 @@ fn a_file_that_breaks_changes_nothing_and_is_told_until_it_is_mended() -> Outcom
     );
     // Each group is another, and one of them has a fault.
     house.configure("[pause]\nsafe_state_secs = 600\n[idle]\ntimeout = \"9m\"\nhours = 1\n")?;
-    for _ in 0..2 {
+    for name in ["red", "green"] {
         let told = complaint(&house)?.ok_or("the doctor says nothing")?;
         assert!(told.contains("config.toml:5: "), "{told}");
-        let (status, error) = house.fails(&["new", "red", "--agent", "rehearsal"])?;
+        let made = house.ok(&["new", name, "--agent", "rehearsal"])?;
+        assert!(made.contains("config.toml:5: "), "{made}");
+        assert!(made.contains("the former configuration is used"), "{made}");
+        assert_eq!(house.show(name)?["idle_timeout_secs"], 420, "as the former one says");
+        let (status, error) = house.fails(&["new", "late", "--persona", "critic"])?;
         assert!(
-            status == 2 && error["message"].as_str().is_some_and(|m| m.contains(":5: ")),
+            status == 2 && error["hint"].as_str().is_some_and(|h| h.contains(":5: ")),
             "{error}"
         );
         let listed = house.glis().arg("ls").output()?;
@@ -89,8 +93,8 @@ fn a_file_that_breaks_changes_nothing_and_is_told_until_it_is_mended() -> Outcom
     house.configure("[idle]\ntimeout = \"9m\"\n")?;
     assert_eq!(complaint(&house)?, None);
     assert_eq!(house.glis().arg("ls").output()?.stderr, b"");
-    let red = house.json(&["new", "red", "--agent", "rehearsal"])?;
-    assert_eq!(red["idle_timeout_secs"], 540);
+    let late = house.json(&["new", "late", "--agent", "rehearsal"])?;
+    assert_eq!(late["idle_timeout_secs"], 540);
     Ok(())
 }
 
