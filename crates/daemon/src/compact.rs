@@ -124,8 +124,9 @@ impl Compactor {
             }
             End::Well => {}
         }
-        plan.answered(&told.output)
-            .ok_or_else(|| format!("{name} gave no summary: {}", said(&told.output)))
+        plan.answered(&told.output).map_err(|heading| {
+            format!("{name} gave no summary, there is no {heading:?} in: {}", said(&told.output))
+        })
     }
 
     fn folder(&self, session: &Session) -> PathBuf {

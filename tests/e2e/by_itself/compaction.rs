@@ -114,11 +114,16 @@ fn a_program_can_write_the_summary_and_one_that_fails_changes_nothing() -> Outco
         asked.display()
     );
     let before = fs::read(dir.join("conversation.jsonl"))?;
-    for bad in ["exit 3", "echo sorry", "echo \"## Current state\"; exit 1"] {
+    for (bad, why) in [
+        ("exit 3", "failed"),
+        ("echo sorry", "there is no \"Current state\" in: sorry"),
+        ("echo \"## Current state\"; exit 1", "failed"),
+    ] {
         house.configure(&format!("[compact]\ncommand = [\"sh\", \"-c\", '''{bad}''']\n"))?;
         let (status, error) = house.fails(&["compact", "blue"])?;
         assert_eq!(status, 1, "{error}");
-        assert!(text_of(&error, "message")?.contains("compact the conversation"), "{error}");
+        let message = text_of(&error, "message")?;
+        assert!(message.contains("compact the conversation") && message.contains(why), "{error}");
         assert_eq!(fs::read(dir.join("conversation.jsonl"))?, before, "{bad}");
         assert!(originals(&dir)?.is_empty(), "{bad}");
     }
@@ -129,6 +134,9 @@ fn a_program_can_write_the_summary_and_one_that_fails_changes_nothing() -> Outco
     let question = fs::read_to_string(&asked)?;
     assert!(question.contains("Problems and solutions") && question.contains("word77 here"));
     assert_eq!(lines(&dir)?, 51);
+    let again = house.ok(&["compact", "blue"])?;
+    assert!(again.contains("is compacted already"), "{again}");
+    assert!(again.lines().any(|line| line == "- use a lock"), "{again}");
     // A fresh agent is told it.
     house.json(&["restart", "blue", "--with-context", "--yes"])?;
     house.until("blue", "idle")?;

@@ -67,11 +67,15 @@ fn left_out(snapshot: &SnapshotView) -> Option<String> {
     (paths.total > 0).then(|| format!("not in it: {}", list(&paths)))
 }
 
-/// What `snapshots` prints.
-/// What a conversation comes down to.
+/// What `compact` prints: what a conversation comes down to.
 pub(crate) fn compacted(s: &SessionView, view: &CompactionView, already: bool) -> String {
     let (name, entries) = (&s.name, view.entries);
-    let first = if already {
+    let first = if already && s.is_compacted {
+        format!(
+            "the conversation of `{name}` is compacted already, and too little was said since: {entries} \
+             entries in all"
+        )
+    } else if already {
         format!("the conversation of `{name}` has {entries} entries: too short to be compacted")
     } else {
         format!(
@@ -79,9 +83,11 @@ pub(crate) fn compacted(s: &SessionView, view: &CompactionView, already: bool) -
              they are; `glis log {name}` still shows every word"
         )
     };
-    plain(&format!("{first}\n\n{}", view.summary))
+    let summary = view.summary.lines().map(plain);
+    [plain(&first), String::new()].into_iter().chain(summary).collect::<Vec<_>>().join("\n")
 }
 
+/// What `snapshots` prints.
 pub(crate) fn snapshots(name: &str, snapshots: &[SnapshotView]) -> String {
     if snapshots.is_empty() {
         return format!("`{name}` has no snapshot yet; `glis snapshot {name}` takes one");

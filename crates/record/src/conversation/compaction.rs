@@ -95,15 +95,15 @@ impl Plan {
         Ok(summary::question(&self.extract.summary, &talk))
     }
 
-    /// The summary that a model has answered with; none if it is no summary.
-    pub fn answered(&self, text: &str) -> Option<Summary> {
+    /// The summary that a model has answered with, or the heading without which that is none.
+    pub fn answered(&self, text: &str) -> Result<Summary, &'static str> {
         let told = summary::answered(text)?;
         let open = &self.extract.pending_tasks;
         let pending_tasks =
             if told.pending_tasks.is_empty() { open.clone() } else { told.pending_tasks.clone() };
         // What was asked for is told in the user's own words, whatever a model makes of it.
         let summary = format!("{}\n\n{}", self.extract.summary, told.summary);
-        Some(Summary { summary, pending_tasks, ..told })
+        Ok(Summary { summary, pending_tasks, ..told })
     }
 
     /// Puts the short file in the place of the long one, which stays beside it. What was appended since

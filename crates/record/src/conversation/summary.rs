@@ -52,8 +52,8 @@ pub(super) fn question(extract: &str, talk: &str) -> String {
     )
 }
 
-/// What a model has answered; none if that is no summary.
-pub(super) fn answered(text: &str) -> Option<Summary> {
+/// What a model has answered, or the heading without which that is no summary.
+pub(super) fn answered(text: &str) -> Result<Summary, &'static str> {
     let text = text.trim();
     let points = |heading: &str| -> Vec<String> {
         let lines = text.lines().skip_while(|line| !is_heading(line, heading)).skip(1);
@@ -65,7 +65,8 @@ pub(super) fn answered(text: &str) -> Option<Summary> {
     };
     // An error message or an apology has none of them.
     let told = text.lines().any(|line| is_heading(line, STATE));
-    told.then(|| Summary {
+    told.then_some(()).ok_or(STATE)?;
+    Ok(Summary {
         by: By::Model,
         key_decisions: points(DECISIONS),
         current_state: points(STATE).join("\n"),
@@ -113,7 +114,7 @@ mod tests {
     #[test]
     fn what_is_no_summary_is_none() {
         for text in ["", "  \n", "Error: you are not logged in", "I cannot do that."] {
-            assert_eq!(answered(text), None, "{text:?}");
+            assert_eq!(answered(text), Err("Current state"), "{text:?}");
         }
     }
 
