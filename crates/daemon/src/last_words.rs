@@ -9,7 +9,8 @@ use std::path::Path;
 
 /// A complaint has its point in its last lines. More would hide it, and is kept in the log for ever.
 const LINES_MAX: usize = 6;
-const LINE_CHARS_MAX: usize = 200;
+/// Gemini CLI tells in a line of 330 that a folder is not trusted, and what to do.
+const LINE_CHARS_MAX: usize = 400;
 /// What stands before this is the complaint, however long the help is that follows.
 const HELP: &str = "usage";
 /// Where these lines are looked for.
@@ -54,10 +55,8 @@ fn on_screen(dir: &Path, record: &ExitRecord) -> String {
 }
 
 fn joined<'l>(lines: impl Iterator<Item = &'l str>) -> String {
-    let lines: Vec<String> = lines
-        .map(|line| undrawn(&printable(line)).chars().take(LINE_CHARS_MAX).collect::<String>())
-        .filter(|line| !line.is_empty())
-        .collect();
+    let lines: Vec<String> =
+        lines.map(|line| cut(undrawn(&printable(line)))).filter(|line| !line.is_empty()).collect();
     // Pictures made of characters say nothing; if there are no words at all, they are what there is.
     let (mut lines, pictures): (Vec<_>, Vec<_>) = lines.into_iter().partition(|l| has_word(l));
     if lines.is_empty() {
@@ -69,6 +68,14 @@ fn joined<'l>(lines: impl Iterator<Item = &'l str>) -> String {
     let help = lines.iter().rposition(is_help).filter(|at| *at > 0 && at + LINES_MAX < lines.len());
     let end = help.unwrap_or(lines.len());
     lines.get(end.saturating_sub(LINES_MAX)..end).unwrap_or_default().join(" | ")
+}
+
+/// A line up to its last whole word that has room, and a mark if that is not all of it.
+fn cut(line: String) -> String {
+    let Some((end, _)) = line.char_indices().nth(LINE_CHARS_MAX) else { return line };
+    let room = line.get(..end).unwrap_or_default();
+    let whole = room.rsplit_once(char::is_whitespace).map_or(room, |(words, _)| words);
+    format!("{}\u{2026}", whole.trim_end())
 }
 
 /// A line without frames and blocks, which are drawn around the words and beside them.
@@ -121,6 +128,8 @@ mod tests {
     #[test]
     fn a_long_line_is_cut() {
         let told = joined(["x".repeat(10_000).as_str()].into_iter());
-        assert_eq!(told.len(), LINE_CHARS_MAX);
+        assert_eq!(told, format!("{}\u{2026}", "x".repeat(LINE_CHARS_MAX)));
+        let told = joined(["word ".repeat(1000).as_str()].into_iter());
+        assert!(told.ends_with("word word\u{2026}") && told.len() < LINE_CHARS_MAX + 4, "{told}");
     }
 }
