@@ -145,6 +145,49 @@ fn a_program_can_write_the_summary_and_one_that_fails_changes_nothing() -> Outco
     Ok(())
 }
 
+/// What the next agent of a session reads first.
+fn handed_over(house: &House) -> Outcome<String> {
+    house.json(&["restart", "blue", "--with-context", "--yes"])?;
+    house.until("blue", "idle")?;
+    let talk = house.talk("blue")?;
+    let ours = |said: &&(String, String)| {
+        said.1.starts_with("You are resuming") || said.1.starts_with("Continue from where")
+    };
+    Ok(talk.iter().rev().find(ours).ok_or("nothing was handed over")?.1.clone())
+}
+
+/// However short it is: what began the work, what was decided, and what is open.
+#[test]
+fn a_fresh_agent_is_told_of_a_short_conversation_too() -> Outcome {
+    let house = House::new()?;
+    house.rehearsal("blue")?;
+    house.turn("blue", "say build the shed ;; todo paint it")?;
+    house.ok(&["send", "blue", "question Which colour?"])?;
+    house.until("blue", "waiting")?;
+    house.ok(&["answer", "blue", "barn red"])?;
+    house.until("blue", "idle")?;
+    house.ok(&["send", "blue", "approve sell the old one"])?;
+    house.until("blue", "waiting")?;
+    house.ok(&["answer", "blue", "deny"])?;
+    house.until("blue", "idle")?;
+    house.ok(&["send", "blue", "question Which door?"])?;
+    house.until("blue", "waiting")?;
+    let told = handed_over(&house)?;
+    for words in [
+        "1. say build the shed",
+        "Which colour?: barn red",
+        "denied: approve sell the old one",
+        "paint it",
+        "Asked by the agent, and not answered: Which door?",
+    ] {
+        assert!(told.contains(words), "{words}: {told}");
+    }
+    house.configure("[resume]\nprompt = \"short\"\n")?;
+    let told = handed_over(&house)?;
+    assert!(told.contains("Began with: say build the shed") && told.lines().count() == 3, "{told}");
+    Ok(())
+}
+
 #[test]
 fn a_fresh_agent_is_told_everything_that_was_asked_for() -> Outcome {
     let house = House::new()?;

@@ -92,7 +92,7 @@ fn a_command_is_told_what_was_before_only_where_that_is_wanted() -> Outcome {
         let said = e["text"].as_str().unwrap_or_default();
         e["session"] == id && said.contains("You are resuming a previously paused session.")
     })?;
-    assert!(queued["text"].as_str().is_some_and(|text| text.contains("Asked: build the shed")));
+    assert!(queued["text"].as_str().is_some_and(|text| text.contains("1. build the shed")));
     Ok(())
 }
 

@@ -12,14 +12,16 @@ use crate::create::wrong::Wrong;
 use crate::create::{Created, NotCreated, fresh_ref};
 use crate::environments::Caller;
 use crate::pools::Kind;
-use glis_agent::context::{Known, resume_prompt};
+use glis_agent::context::{Form, Known, resume_prompt};
 use glis_core::pause::{PauseMode, PauseReason};
 use glis_core::session::{Phase, StopCause, WallMs};
 use glis_core::spec::RefOrigin;
+use glis_core::talk::Ask;
 use glis_core::tree::Clearing;
 use glis_core::{AskId, Command, Refusal, Session, SessionId};
 use glis_record::conversation;
 use glis_wire::client::{Action, NewSession, Response, Trouble};
+use std::fmt::Write as _;
 use std::io;
 use std::sync::Arc;
 
@@ -230,11 +232,30 @@ async fn resume_words(
 async fn context(state: &ServerState, session: &Session) -> String {
     let (live, id) = (Arc::clone(&state.views.live), session.id.clone());
     let dir = state.views.folder_of(session);
-    let look = move || (live.digest(&id), conversation::long_summary(&dir).ok().flatten());
-    let (digest, long) = state.pools.run(Kind::Look, look).await;
+    let form = state.settings.now().resume.prompt;
+    let look = move || {
+        let told = match form {
+            Form::Full => conversation::handed_over(&dir),
+            Form::Short => conversation::first_request(&conversation::file_of(&dir)),
+        };
+        (live.digest(&id), told.ok().flatten())
+    };
+    let (digest, told) = state.pools.run(Kind::Look, look).await;
     let known = digest.known();
-    let summary = long.as_deref().or(known.summary);
-    resume_prompt(state.settings.now().resume.prompt, Known { summary, ..known })
+    let mut summary = match (form, told) {
+        (Form::Full, Some(all)) => all,
+        (Form::Short, Some(first)) if digest.last_prompt.as_ref() != Some(&first) => {
+            format!("Began with: {first}. {}", known.summary.unwrap_or_default())
+        }
+        (Form::Full | Form::Short, _) => known.summary.unwrap_or_default().to_owned(),
+    };
+    let open = |kept: &&Ask| session.asked().iter().any(|ask| ask.id == kept.id);
+    let gone = session.was_asking.iter().filter(|kept| !open(kept));
+    for ask in session.asked().iter().chain(gone) {
+        write!(summary, "\n\nAsked by the agent, and not answered: {}", ask.text).ok();
+    }
+    let summary = Some(summary.as_str()).filter(|summary| !summary.is_empty());
+    resume_prompt(form, Known { summary, ..known })
 }
 
 fn restart(session: &Session, prompt: Option<String>) -> Command {

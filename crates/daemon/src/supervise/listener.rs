@@ -12,9 +12,9 @@ use glis_core::event::Spot;
 use glis_core::input::{Hearing, Sign};
 use glis_core::session::{Phase, Session};
 use glis_core::spec::RefOrigin;
-use glis_core::talk::AskKind;
+use glis_core::talk::{Ask, AskKind};
 use glis_core::{House, Input, SessionId};
-use glis_record::conversation::{self, Conversation, Heard as Place};
+use glis_record::conversation::{self, ANSWERED, Conversation, Heard as Place};
 use glis_record::durable;
 use glis_record::output::OutputLog;
 use glis_record::vault::Vault;
@@ -460,6 +460,19 @@ impl Listener {
         self.conversation.add(Place::Ours, None, Said::new(Voice::System, content))?;
         self.supervisor.live.conversation_grew();
         self.sync().await
+    }
+
+    /// Writes down what an agent's question was answered with: none tells it among its words. What a plain
+    /// program asks for may be a password.
+    pub(super) fn note_answer(&mut self, ask: &Ask, answer: &str) -> io::Result<()> {
+        if ask.kind != AskKind::Question || self.dialect.source() == Source::Screen {
+            return Ok(());
+        }
+        let content = format!("{ANSWERED}{answer}\n{}", ask.text);
+        let agent_ref = self.agent_ref.as_deref();
+        self.conversation.add(Place::Ours, agent_ref, Said::new(Voice::System, content))?;
+        self.supervisor.live.conversation_grew();
+        Ok(())
     }
 
     /// The session as the log has it, with everything that was told before this.

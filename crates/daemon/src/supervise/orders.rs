@@ -60,7 +60,7 @@ impl Link {
                 if self.listener.dialect.shows_ask(&ask, &[]).is_some() {
                     return self.press(&ask, answer, keys).await;
                 }
-                self.write(Waits::Answer(ask.id), &keys).await
+                self.write(Waits::Answer(ask, answer), &keys).await
             }
             HolderCommand::Interrupt => self.interrupt().await,
             HolderCommand::Freeze(op) => {
@@ -134,13 +134,16 @@ impl Link {
                 }
                 self.outcome(Outcome::Delivered { message }).await;
             }
-            Some(Waits::Answer(ask)) => {
+            Some(Waits::Answer(ask, answer)) => {
+                if let Err(fault) = self.listener.note_answer(&ask, &answer) {
+                    complain(&self.listener.id, &fault);
+                }
                 // What was answered is at work until its screen says otherwise, also if that asks the
                 // same once more.
                 if self.listener.dialect.source() == Source::Screen {
                     self.flows().await;
                 }
-                self.outcome(Outcome::AnswerGiven { ask }).await;
+                self.outcome(Outcome::AnswerGiven { ask: ask.id }).await;
             }
             Some(Waits::Freeze(op)) => self.outcome(Outcome::ProcessFrozen { op }).await,
             Some(Waits::Thaw(op)) => {
@@ -157,8 +160,8 @@ impl Link {
             Some(Waits::Paste(message, _) | Waits::Delivery(message, _)) => {
                 self.outcome(Outcome::NotDelivered { message, why }).await;
             }
-            Some(Waits::Answer(ask)) => {
-                self.outcome(Outcome::AnswerNotGiven { ask, why: why.into() }).await;
+            Some(Waits::Answer(ask, _)) => {
+                self.outcome(Outcome::AnswerNotGiven { ask: ask.id, why: why.into() }).await;
             }
             Some(Waits::Freeze(op)) => {
                 self.outcome(Outcome::NotFrozen { op, why: why.into() }).await;
@@ -181,8 +184,8 @@ impl Link {
                 }
                 self.outcome(Outcome::Undeliverable { message, why }).await;
             }
-            Some(Waits::Answer(ask)) => {
-                self.outcome(Outcome::AnswerNotGiven { ask, why: why.into() }).await;
+            Some(Waits::Answer(ask, _)) => {
+                self.outcome(Outcome::AnswerNotGiven { ask: ask.id, why: why.into() }).await;
             }
             Some(Waits::Freeze(op)) => {
                 self.outcome(Outcome::NotFrozen { op, why: why.into() }).await;

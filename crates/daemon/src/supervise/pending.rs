@@ -2,7 +2,7 @@
 
 use glis_core::talk::Ask;
 use glis_core::verdict::Answerer;
-use glis_core::{AskId, MessageId, OpId};
+use glis_core::{MessageId, OpId};
 use tokio::time::Instant;
 
 /// What an order with a number was sent for.
@@ -10,7 +10,7 @@ pub(super) enum Waits {
     /// A message that is pasted at a prompt. Its Enter comes next.
     Paste(MessageId, String),
     Delivery(MessageId, String),
-    Answer(AskId),
+    Answer(Box<Ask>, String),
     Freeze(OpId),
     Thaw(OpId),
     /// Its answer is of no interest.

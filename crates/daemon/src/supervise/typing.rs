@@ -211,11 +211,15 @@ impl Link {
                 if by_rule && !self.rules_still_say(&id, &words).await {
                     return self.withdraw(id).await;
                 }
-                let open = self.listener.on_screen.iter_mut().find(of_it);
-                let Some(answer) = open.and_then(|open| open.answer.as_mut()) else {
+                let Some(open) = self.listener.on_screen.iter_mut().find(of_it) else {
                     return Ok(());
                 };
-                let waits = if answer.presses == 0 { Waits::Answer(id) } else { Waits::Nothing };
+                let Some(answer) = &mut open.answer else { return Ok(()) };
+                let waits = if answer.presses == 0 {
+                    Waits::Answer(Box::new(open.ask.clone()), words)
+                } else {
+                    Waits::Nothing
+                };
                 answer.presses += 1;
                 answer.again_at = Instant::now() + PRESS_PACE;
                 self.rest_at = Some(answer.again_at);

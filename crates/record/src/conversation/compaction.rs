@@ -25,6 +25,9 @@ pub const KEPT: usize = 50;
 /// So many of the latest are told with a summary.
 pub const RECENT: usize = 20;
 
+/// An agent reads no more than this of what another has done. A hundred requests of some lines have room.
+const HANDED_OVER_BYTES_MAX: usize = 32 * 1024;
+
 /// What the text of the first line begins with.
 const HEADING: &str = "[Compacted History]\n";
 
@@ -166,18 +169,17 @@ pub fn compacted(dir: &Path) -> io::Result<Option<Summary>> {
     Ok(parts.last().and_then(|last| last.head.as_ref()).map(|head| head.summary.clone()))
 }
 
-/// What an agent is told of a long conversation that it does not have: as a model has summed it up and
-/// what came since, or as it is found without one. None for a short one.
-pub fn long_summary(dir: &Path) -> io::Result<Option<String>> {
+/// What an agent is told of a conversation that it does not have: as a model has summed it up and what came
+/// since, or as it is found without one. None if nothing was said.
+pub fn handed_over(dir: &Path) -> io::Result<Option<String>> {
     let plan = Plan::of(dir)?;
-    let kept = compacted(dir)?;
-    Ok(match kept.filter(|kept| kept.by == By::Model) {
-        Some(kept) => {
-            Some(format!("{}\n\nSince then:\n{}", kept.summary, plan.extract.current_state))
-        }
-        None if plan.is_worth_it() || compacted(dir)?.is_some() => Some(plan.extract.summary),
-        None => None,
-    })
+    let summary = match compacted(dir)?.filter(|kept| kept.by == By::Model) {
+        Some(kept) => format!("{}\n\nSince then:\n{}", kept.summary, plan.extract.current_state),
+        None if plan.entries == 0 => return Ok(None),
+        None => plan.extract.summary,
+    };
+    // What began the work stands first, and how things stand last.
+    Ok(Some(summary::without_middle(&summary, HANDED_OVER_BYTES_MAX)))
 }
 
 /// The first line of a compacted file.

@@ -26,10 +26,25 @@ pub fn extract(path: &Path) -> io::Result<Summary> {
     Ok(found.told())
 }
 
+/// How an entry begins that tells what a question was answered with. The question follows in the next line.
+pub const ANSWERED: &str = "answered: ";
+
+/// What a conversation began with, in a line.
+pub fn first_request(path: &Path) -> io::Result<Option<String>> {
+    let mut first = None;
+    each(path, |entry| {
+        if first.is_none() && entry.voice == Voice::User {
+            first = own_words(&entry.content).map(|own| clip(&in_one_line(own), REQUEST_CHARS_MAX));
+        }
+    })?;
+    Ok(first)
+}
+
 /// What was found in the entries.
 #[derive(Default)]
 struct Found {
     requests: Vec<String>,
+    decisions: Vec<String>,
     pending: Vec<String>,
     files: Vec<String>,
     /// What each use of a tool has added to them since the last request: nothing, if it fails.
@@ -70,7 +85,7 @@ impl Found {
                 self.last_action = Some(clip(&in_one_line(&entry.content), LINE_CHARS_MAX));
             }
             Voice::Tool => self.take_tool(entry),
-            Voice::System => {}
+            Voice::System => self.decisions.extend(decided(&entry.content)),
         }
     }
 
@@ -125,6 +140,7 @@ impl Found {
         let current_state = format!("Last action: {action}\nLast words: {words}");
         let parts = [
             ("What the user asked for, in order", list(requests)),
+            ("What was decided", list(self.decisions.into_iter())),
             ("To do", list(self.pending.iter().cloned())),
             ("Files changed", list(self.files.iter().cloned())),
             ("What did not work", list(failed)),
@@ -141,6 +157,13 @@ impl Found {
             pending_tasks: self.pending,
         }
     }
+}
+
+/// What a person has answered, and to what.
+fn decided(content: &str) -> Option<String> {
+    let (answer, question) = content.strip_prefix(ANSWERED)?.split_once('\n')?;
+    let line = format!("{}: {}", in_one_line(question), in_one_line(answer));
+    Some(clip(&line, REQUEST_CHARS_MAX))
 }
 
 /// Whether a tool of this name writes files. Agents call theirs by such words.

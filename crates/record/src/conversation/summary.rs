@@ -82,7 +82,7 @@ fn is_heading(line: &str, heading: &str) -> bool {
 }
 
 /// The beginning and the end of a text that is too long.
-fn without_middle(text: &str, bytes_max: usize) -> String {
+pub(super) fn without_middle(text: &str, bytes_max: usize) -> String {
     if text.len() <= bytes_max {
         return text.to_owned();
     }
