@@ -131,7 +131,7 @@ impl Agent for Codex {
     fn versions(&self) -> Option<Versions> {
         // Threads with an explicit id and `turn/interrupt` in the app server are older than this;
         // they were not tried.
-        Some(Versions { oldest: (0, 150, 0), tried: (0, 166, 0), bad: &[] })
+        Some(Versions { oldest: (0, 150, 0), tried: (0, 169, 0), bad: &[] })
     }
 
     fn dialect(&self, mode: Mode) -> Box<dyn Dialect> {

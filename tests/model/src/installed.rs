@@ -30,7 +30,7 @@ pub const CLAUDE: RealAgent = RealAgent {
 pub const CODEX: RealAgent = RealAgent {
     name: "codex",
     package: "@openai/codex",
-    version: "0.166.0",
+    version: "0.169.0",
     programs: &[
         ("linux-x86_64", "@openai/codex-linux-x64/vendor/x86_64-unknown-linux-musl/bin/codex"),
         ("linux-aarch64", "@openai/codex-linux-arm64/vendor/aarch64-unknown-linux-musl/bin/codex"),
@@ -96,7 +96,7 @@ mod tests {
     #[test]
     fn an_agent_lies_in_a_folder_that_names_its_version() {
         let folder = CODEX.folder().unwrap();
-        assert!(folder.ends_with("glis/agents/codex-0.166.0"), "{}", folder.display());
+        assert!(folder.ends_with("glis/agents/codex-0.169.0"), "{}", folder.display());
         assert!(GEMINI.program_in(&folder).unwrap().starts_with(folder.join("node_modules")));
     }
 }
