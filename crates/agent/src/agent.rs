@@ -2,7 +2,7 @@
 
 use crate::dialect::Dialect;
 use crate::launch::{Approach, LaunchPlan, Places};
-use crate::storage::{FileLocation, OpenRef, Registered, Rows};
+use crate::storage::{FileLocation, OpenRef, Registered, Rows, Segments};
 use glis_core::session::Session;
 use glis_core::spec::{Mode, Traits};
 
@@ -45,6 +45,17 @@ pub trait Agent: Sync {
 
     /// Where the agent keeps its transcript of this session id.
     fn transcript(&self, agent_ref: &str, places: &Places) -> Option<FileLocation>;
+
+    /// Where the conversation goes on after something in it was undone, beside its transcript.
+    fn segments(&self, _agent_ref: &str, _places: &Places) -> Option<Segments> {
+        None
+    }
+
+    /// The file that this one goes on from, by its first line. An agent that keeps each message once
+    /// cannot resume without it.
+    fn base(&self, _first_line: &[u8], _places: &Places) -> Option<FileLocation> {
+        None
+    }
 
     /// Where it keeps the conversation under this session id, if it has one database for all.
     fn rows(&self, _agent_ref: &str, _places: &Places) -> Option<Rows> {

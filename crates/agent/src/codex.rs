@@ -9,7 +9,7 @@ use crate::dialect::Dialect;
 use crate::hearing::{json_line, text};
 use crate::launch::{Approach, LaunchPlan, Places};
 use crate::reserved::{Letters, Reserved};
-use crate::storage::{FileLocation, OpenRef, RefFile};
+use crate::storage::{FileLocation, OpenRef, RefFile, Segments};
 use glis_core::session::Session;
 use glis_core::spec::{Mode, RefOrigin, SignSource, Takes, Traits};
 use serde_json::{Value, json};
@@ -75,23 +75,35 @@ impl Agent for Codex {
         Some(format!("{home}/config.toml"))
     }
 
-    /// The folders in between are a date: year, month, day.
     fn transcript(&self, agent_ref: &str, places: &Places) -> Option<FileLocation> {
-        (!places.home.is_empty()).then(|| FileLocation::Below {
-            folder: format!("{}/sessions", places.home),
-            levels: 3,
-            ending: format!("-{agent_ref}.jsonl"),
+        rollout(&format!("-{agent_ref}"), places)
+    }
+
+    /// Since 0.169 a conversation of which something was undone goes on in `rollout-TIME-ID_SEGMENT.jsonl`.
+    fn segments(&self, agent_ref: &str, places: &Places) -> Option<Segments> {
+        (!places.home.is_empty()).then(|| Segments {
+            folder: sessions(places),
+            levels: DATE_LEVELS,
+            mark: format!("-{agent_ref}_"),
         })
     }
 
+    /// A segment names the conversation or the segment that it goes on from, and so does a fork.
+    fn base(&self, first_line: &[u8], places: &Places) -> Option<FileLocation> {
+        let meta: Value = serde_json::from_slice(first_line).ok()?;
+        let base = meta.pointer("/payload/history_base/thread_id")?.as_str()?;
+        given_ms(base).and_then(|_| rollout(base, places))
+    }
+
     /// It holds a lock under the id from the moment it has one, and its rollout from the first
-    /// message on.
+    /// message on. The id of a segment is none of a conversation.
     fn ref_of_file(&self, path: &str) -> Option<OpenRef> {
         let (folder, name) = path.rsplit_once('/')?;
         let (id, file) = if folder.ends_with("/thread-writer-locks") {
             (name.strip_suffix(".lock")?, RefFile::Lock)
         } else {
             let name = name.strip_prefix("rollout-")?.strip_suffix(".jsonl")?;
+            let name = name.split_once('_').map_or(name, |(conversation, _)| conversation);
             (name.get(name.len().checked_sub(UUID_CHARS)?..)?, RefFile::Transcript)
         };
         Some(OpenRef { id: id.to_owned(), given_ms: given_ms(id)?, file })
@@ -143,6 +155,22 @@ impl Agent for Codex {
 }
 
 const UUID_CHARS: usize = 36;
+
+/// The folders between `sessions` and a rollout are a date: year, month, day.
+const DATE_LEVELS: u8 = 3;
+
+fn sessions(places: &Places) -> String {
+    format!("{}/sessions", places.home)
+}
+
+/// The rollout whose name ends like this.
+fn rollout(end: &str, places: &Places) -> Option<FileLocation> {
+    (!places.home.is_empty()).then(|| FileLocation::Below {
+        folder: sessions(places),
+        levels: DATE_LEVELS,
+        ending: format!("{end}.jsonl"),
+    })
+}
 
 /// When an id of the seventh kind was given: its first twelve digits are milliseconds.
 fn given_ms(id: &str) -> Option<u64> {
@@ -268,10 +296,30 @@ mod tests {
         assert_eq!(Codex.ref_of_file(&lock), given(RefFile::Lock));
         let rollout = format!("{home}/sessions/2026/11/15/rollout-2026-11-15T08-14-44-{id}.jsonl");
         assert_eq!(Codex.ref_of_file(&rollout), given(RefFile::Transcript));
+        let segment = rollout.replace(id, &format!("{id}_01a1ec0f-53d8-7222-a14e-897cef1a298b"));
+        assert_eq!(Codex.ref_of_file(&segment), given(RefFile::Transcript));
         let foreign = "01a1de45-e356-4962-a25f-78ebcf3a09e6.lock";
         for path in ["state_5.sqlite", "thread-writer-locks/x.lock", "rollout-1.jsonl", foreign] {
             assert_eq!(Codex.ref_of_file(&format!("{home}/{path}")), None, "{path}");
         }
+    }
+
+    #[test]
+    fn a_segment_names_what_it_goes_on_from() {
+        let places = Places { home: "/h".to_owned(), ..Places::default() };
+        let base = |base: Value| {
+            let meta = json!({"type": "session_meta", "payload": {"history_base": base}});
+            Codex.base(meta.to_string().as_bytes(), &places)
+        };
+        let id = "01a1ec0f-53d8-7222-a14e-897cef1a298b";
+        let wanted = FileLocation::Below {
+            folder: "/h/sessions".to_owned(),
+            levels: 3,
+            ending: format!("{id}.jsonl"),
+        };
+        assert_eq!(base(json!({"thread_id": id, "end_byte_offset": 42053})), Some(wanted));
+        assert_eq!(base(json!({"thread_id": ""})), None);
+        assert_eq!(base(Value::Null), None);
     }
 
     #[test]

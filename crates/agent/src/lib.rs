@@ -29,5 +29,5 @@ pub use dialect::{Dialect, ENTER, Interrupt, ScreenPrompt, Shown, Source};
 pub use glis_core::talk::{ALLOW, ALLOW_FOR_SESSION, DENY};
 pub use heard::{Heard, Outcome, Said, Tally, TaskChange, Usage};
 pub use launch::{Approach, Hooks, LaunchPlan, Places, Relay};
-pub use storage::{Database, FileLocation, OpenRef, RefFile, Registered, Rows};
+pub use storage::{Database, FileLocation, OpenRef, RefFile, Registered, Rows, Segments};
 pub use table::{find, table};

@@ -17,6 +17,18 @@ pub enum FileLocation {
     },
 }
 
+/// Further files of a conversation: an agent that lets its user undo turns goes on in another file after
+/// that. Their names sort in the order in which they were begun.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Segments {
+    /// The folder to look in.
+    pub folder: String,
+    /// Levels of folders in between.
+    pub levels: u8,
+    /// What their names hold. An id makes it unique.
+    pub mark: String,
+}
+
 /// A conversation that is no file, but rows of a database that the agent writes. It is read by the
 /// agent's own tables and put back by the agent's own program, so glis never writes there.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -315,10 +315,18 @@ impl Launcher {
             (Some(vault), Some(rows)) => {
                 approach::take_back(session, vault, &rows, &start.plan, env)
             }
-            (Some(vault), None) => {
+            (vault, None) => {
                 let was = self.environments.noted(&session.id).agent_home.clone();
-                vault.put_back(home, was.as_deref()).map(drop).map_err(|fault| {
-                    ResumeFault::NoTranscript(format!("{}: {fault}", vault.copy().display()))
+                let was = was.as_deref();
+                let back =
+                    vault.iter().map(|vault| (vault.copy(), vault.put_back(home, was).map(drop)));
+                let parts = Vault::of(&self.home.session(&session.id.0), id).parts();
+                let mended =
+                    parts.iter().map(|part| (part.copy(), part.mend(home, was, move_aside)));
+                back.chain(mended).try_for_each(|(copy, done)| {
+                    done.map_err(|fault| {
+                        ResumeFault::NoTranscript(format!("{}: {fault}", copy.display()))
+                    })
                 })
             }
             (None, Some(rows)) => {
@@ -331,7 +339,6 @@ impl Launcher {
                 }
                 Ok(())
             }
-            (None, None) => Ok(()),
         }
     }
 

@@ -1,10 +1,13 @@
 //! Files that outlive a power cut: their bytes, and the names that they are found by.
 
 use std::fs::File;
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The first line of a transcript may carry the agent's whole instructions.
+const FIRST_LINE_BYTES: u64 = 4 * 1024 * 1024;
 
 /// Syncs a file that another process writes. One that is not there has nothing to
 /// lose.
@@ -34,6 +37,14 @@ pub fn read_file(path: &Path) -> io::Result<Vec<u8>> {
         file.read_to_end(&mut bytes)?;
     }
     Ok(bytes)
+}
+
+/// The first line of such a file, with its end: half a line is still being written.
+pub fn first_line(path: &Path) -> Option<Vec<u8>> {
+    let mut line = Vec::new();
+    let file = open_file(path).ok()??.take(FIRST_LINE_BYTES);
+    BufReader::new(file).read_until(b'\n', &mut line).ok()?;
+    line.ends_with(b"\n").then_some(line)
 }
 
 /// Makes the names in a folder last.

@@ -1,10 +1,12 @@
 //! Copies of the agents' own transcripts, so that deleting them does not make a session unresumable.
 //!
 //! A copy grows as its original does. An original that was rewritten is copied anew, and the former
-//! copy stays beside it; one that has lost something changes nothing. A conversation out of a database is copied as a whole whenever it has changed;
+//! copy stays beside it; one that has lost something changes nothing. A conversation that lies in several
+//! files has a copy of each. One out of a database is copied as a whole whenever it has changed;
 //! the former copy stays if it has messages that are no longer there.
 
 use crate::durable;
+use crate::location::Files;
 use crate::rows::{self, State};
 use glis_agent::Rows;
 use std::fs::{File, OpenOptions};
@@ -14,6 +16,10 @@ use std::path::{Path, PathBuf};
 
 /// Name of the folder in a session's own.
 const FOLDER: &str = "vault";
+/// Between the name of a conversation and that of one of its further files. No name holds it.
+const PART: &str = "+";
+/// The end of the name of a note that says where an original lay.
+const PLACE: &str = ".place";
 /// How much of the end of a copy is compared with its original. A transcript that was rewritten
 /// differs near its end or is shorter.
 const COMPARED_BYTES: u64 = 4096;
@@ -55,7 +61,7 @@ impl Vault {
     }
 
     fn note(&self) -> PathBuf {
-        self.dir.join(format!("{}.place", self.name))
+        self.dir.join(format!("{}{PLACE}", self.name))
     }
 
     /// Where the original lay that the copy was taken of.
@@ -76,6 +82,37 @@ impl Vault {
     /// Whether there is anything to put back.
     pub fn is_filled(&self) -> bool {
         self.copy().metadata().is_ok_and(|facts| facts.len() > 0)
+    }
+
+    /// The copy of a further file of the same conversation.
+    fn part(&self, original: &Path) -> Self {
+        let file = file_name(&original.file_stem().unwrap_or_default().to_string_lossy());
+        Self { name: format!("{}{PART}{file}", self.name), ..self.clone() }
+    }
+
+    /// The copies of all further files of the conversation.
+    pub fn parts(&self) -> Vec<Self> {
+        let beginning = format!("{}{PART}", self.name);
+        let entries = std::fs::read_dir(&self.dir).into_iter().flatten().filter_map(Result::ok);
+        let names = entries.filter_map(|entry| {
+            let name = entry.file_name().into_string().ok()?;
+            name.strip_suffix(PLACE).filter(|name| name.starts_with(&beginning)).map(str::to_owned)
+        });
+        names.map(|name| Self { name, ..self.clone() }).collect()
+    }
+
+    /// The copies of a conversation's own files, in their order.
+    pub fn copies(&self, files: &Files) -> Vec<PathBuf> {
+        let further = files.segments.iter().map(|path| self.part(path).copy());
+        std::iter::once(self.copy()).chain(further).collect()
+    }
+
+    /// Copies what the files of a conversation have beyond their copies, durably.
+    pub fn keep_files(&self, files: &Files) -> io::Result<()> {
+        for path in files.bases.iter().chain(&files.segments) {
+            self.part(path).keep(path)?;
+        }
+        files.transcript.as_deref().map_or(Ok(()), |path| self.keep(path))
     }
 
     /// Copies what the original has beyond the copy, durably.
@@ -102,7 +139,7 @@ impl Vault {
         }
         if kept == 0 {
             let place = original.to_string_lossy();
-            let name = format!("{}.place", self.name);
+            let name = format!("{}{PLACE}", self.name);
             crate::durable::write(&self.dir, &name, place.as_bytes())?;
         }
         source.seek(SeekFrom::Start(kept))?;
@@ -209,14 +246,37 @@ impl Vault {
         former.into_iter().find(|path| !path.exists()).unwrap_or_else(|| self.copy())
     }
 
+    /// Puts the copy of a further file back if that is gone, or has not all of it: such a file only grows.
+    /// What is there instead is handed to `aside` before. Otherwise as [`Vault::put_back`].
+    pub fn mend(
+        &self,
+        home: &str,
+        was: Option<&str>,
+        aside: impl Fn(&Path) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let place = self.place_in(home, was)?;
+        if place.exists() {
+            if !self.is_filled() || self.judge(&place)? == Standing::Whole {
+                return Ok(());
+            }
+            aside(&place)?;
+        }
+        self.put_back(home, was).map(drop)
+    }
+
+    /// Where the original belongs.
+    fn place_in(&self, home: &str, was: Option<&str>) -> io::Result<PathBuf> {
+        let place = self.place().ok_or(io::ErrorKind::NotFound)?;
+        Ok(match was.and_then(|was| place.strip_prefix(was).ok()) {
+            Some(inner) => Path::new(home).join(inner),
+            None => place,
+        })
+    }
+
     /// Puts the copy where the agent looks for it. What is there already is never overwritten.
     /// `home` is where the agent keeps its transcripts now, `was` where it kept them then.
     pub fn put_back(&self, home: &str, was: Option<&str>) -> io::Result<PathBuf> {
-        let place = self.place().ok_or(io::ErrorKind::NotFound)?;
-        let place = match was.and_then(|was| place.strip_prefix(was).ok()) {
-            Some(inner) => Path::new(home).join(inner),
-            None => place,
-        };
+        let place = self.place_in(home, was)?;
         let folder = place.parent().ok_or(io::ErrorKind::NotFound)?;
         crate::durable::private_folder(folder)?;
         let name = place.file_name().unwrap_or_default().to_string_lossy();
@@ -371,5 +431,43 @@ mod tests {
         let place = vault.put_back(moved.to_str().unwrap(), Some(was)).unwrap();
         assert_eq!(place, moved.join("projects/x/t.jsonl"));
         assert_eq!(std::fs::read_dir(place.parent().unwrap()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn each_file_of_a_conversation_has_its_copy() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = dir.path().join("home");
+        std::fs::create_dir(&home).unwrap();
+        let write = |name: &str, text: &str| {
+            std::fs::write(home.join(name), text).unwrap();
+            home.join(name)
+        };
+        let files = Files {
+            transcript: Some(write("r-id.jsonl", "id one\n")),
+            segments: vec![write("r-id_1.jsonl", "id two\n")],
+            bases: vec![write("r-other.jsonl", "other\n")],
+        };
+        let vault = Vault::of(dir.path(), "id");
+        vault.keep_files(&files).unwrap();
+        write("r-id_1.jsonl", "id two\nthree\n");
+        vault.keep_files(&files).unwrap();
+        assert_eq!(Vault::of(dir.path(), "i").parts().len(), 0, "of this conversation only");
+        let was = home.to_str().unwrap();
+        let kept = vault.copies(&files).iter().map(|copy| read(copy)).collect::<String>();
+        assert_eq!(kept, "id one\nid two\nthree\n");
+        let mend = || {
+            let aside = |path: &Path| std::fs::rename(path, path.with_extension("aside"));
+            vault.parts().iter().try_for_each(|part| part.mend(was, Some(was), aside)).unwrap();
+            [&files.segments[0], &files.bases[0]].map(|path| read(path))
+        };
+        let whole = ["id two\nthree\n", "other\n"];
+        std::fs::remove_file(&files.bases[0]).unwrap();
+        for damaged in ["id two\n", "", "id else\nand other words\n"] {
+            write("r-id_1.jsonl", damaged);
+            assert_eq!(mend(), whole, "{damaged:?}");
+            assert_eq!(read(&home.join("r-id_1.aside")), damaged);
+        }
+        let grown = write("r-id_1.jsonl", "id two\nthree\nfour\n");
+        assert_eq!(mend(), ["id two\nthree\nfour\n", "other\n"], "{}", grown.display());
     }
 }

@@ -167,6 +167,64 @@ fn a_conversation_begun_at_the_terminal_is_followed() -> Outcome {
     Ok(())
 }
 
+/// What somebody undoes at the terminal Codex keeps, and goes on in another file. All of them come back
+/// together: what was undone stays undone, and nothing is missing.
+#[test]
+fn what_was_undone_at_the_terminal_stays_undone() -> Outcome {
+    let Some(play) = Play::with(CODEX_TERMINAL, &[])? else { return Ok(()) };
+    let Some(tmux) = Tmux::start(play.house())? else { return Ok(()) };
+    play.turn("the blue door")?;
+    let id = play.turn("the red key")?["agent_session_ref"].clone();
+    tmux.line("one", &format!("glis attach {NAME}"))?;
+    tmux.sees("one", "Worked for")?;
+    tmux.key("one", "Escape")?;
+    tmux.sees("one", "esc again")?;
+    tmux.key("one", "Escape")?;
+    tmux.sees("one", "rewind")?;
+    tmux.key("one", "Enter")?;
+    tmux.sees("one", "Conversation reverted")?;
+    // What was undone stands in the prompt again.
+    tmux.key("one", "C-u")?;
+    tmux.sees("one", "Ask Codex to do anything")?;
+    tmux.key("one", "C-q")?;
+    play.turn("the green hat")?;
+    assert_eq!(play.pause()?["agent_session_ref"], id);
+    std::fs::remove_dir_all(play.real.config().join("sessions"))?;
+    let request = play.resume("and now?")?;
+    let said = ["the blue door", "the red key", "the green hat"];
+    let said = said.map(|words| times(&request, Voice::User, words));
+    assert_eq!(said, [1, 0, 1], "{:#?}", request.turns);
+    assert_eq!(play.show()?["agent_session_ref"], id);
+    let talk = play.house().talk(NAME)?;
+    let heard = |words: &str| talk.iter().filter(|(_, text)| text == words).count();
+    assert_eq!((heard("the red key"), heard("the green hat")), (1, 1), "{talk:?}");
+    Ok(())
+}
+
+/// A fork has only its own words in its file.
+#[test]
+fn a_fork_is_put_back_with_what_it_goes_on_from() -> Outcome {
+    let Some(play) = Play::with(CODEX_TERMINAL, &[])? else { return Ok(()) };
+    let Some(tmux) = Tmux::start(play.house())? else { return Ok(()) };
+    let id = play.turn("the blue door")?["agent_session_ref"].clone();
+    tmux.line("one", &format!("glis attach {NAME}"))?;
+    tmux.sees("one", "Worked for")?;
+    tmux.run(&["send-keys", "-t", "one", "-l", "/fork"])?;
+    tmux.sees("one", "fork the current chat")?;
+    tmux.key("one", "Enter")?;
+    tmux.sees("one", "Where should the forked conversation run?")?;
+    tmux.key("one", "Enter")?;
+    tmux.sees("one", "Fork created")?;
+    tmux.key("one", "C-q")?;
+    play.turn("the red key")?;
+    assert_ne!(play.pause()?["agent_session_ref"], id);
+    std::fs::remove_dir_all(play.real.config().join("sessions"))?;
+    let request = play.resume("and now?")?;
+    let said = ["the blue door", "the red key"].map(|words| times(&request, Voice::User, words));
+    assert_eq!(said, [1, 1], "{:#?}", request.turns);
+    Ok(())
+}
+
 /// Each is answered by its own name; what was answered is gone.
 #[test]
 fn two_questions_in_one_turn_are_two() -> Outcome {

@@ -7,12 +7,14 @@ use crate::program::{self, End};
 use glis_agent::{Agent, Approach, LaunchPlan, Places, Rows};
 use glis_core::refusal::ResumeFault;
 use glis_core::session::Session;
+use glis_record::location::{self, Files};
 use glis_record::vault::{Standing, Vault};
-use glis_record::{conversation, durable, location, rows};
+use glis_record::{conversation, durable, rows};
 use glis_wire::home::Home;
 use glis_wire::view::Voice;
 use std::ffi::OsStr;
 use std::io;
+use std::iter;
 use std::path::{Path, PathBuf};
 
 /// A conversation of 23 MB in 2500 pieces took 4 s.
@@ -33,7 +35,8 @@ pub(super) struct Found {
 
 /// What there is of a transcript: the agent's own, or our copy.
 pub(super) enum Transcript {
-    File(PathBuf),
+    /// Of a conversation in several files some may be here twice: as they are, and as a copy.
+    Files(Vec<PathBuf>),
     Rows(Rows),
 }
 
@@ -41,7 +44,10 @@ impl Transcript {
     /// All of it. What is not there any more is empty.
     pub(super) fn read(&self) -> io::Result<Vec<u8>> {
         match self {
-            Self::File(path) => durable::read_file(path),
+            Self::Files(paths) => {
+                let read = paths.iter().map(|path| durable::read_file(path));
+                Ok(read.collect::<io::Result<Vec<_>>>()?.concat())
+            }
             Self::Rows(rows) => {
                 let found = rows::text(rows)?;
                 Ok(found.map(|(_, text)| text.into_bytes()).unwrap_or_default())
@@ -79,7 +85,7 @@ pub(super) fn find(
                 Ok(Found { warning, ..resume(Some(Transcript::Rows(rows)), None) })
             }
             Ok(_) if vault.is_filled() => {
-                Ok(resume(Some(Transcript::File(vault.copy())), Some(vault)))
+                Ok(resume(Some(Transcript::Files(vec![vault.copy()])), Some(vault)))
             }
             Ok(_) if spoke => Err(ResumeFault::NoTranscript(rows::describe(&rows))),
             Ok(_) => Ok(fresh),
@@ -106,6 +112,12 @@ pub(super) fn find(
     let copy_helps = matches!(standing, None | Some(Standing::Damaged))
         && vault.is_filled()
         && is_useful(&vault.copy());
+    let further = || {
+        let segments = Files::find(agent, id, places).segments.into_iter();
+        segments.chain(vault.parts().into_iter().map(|part| part.copy()))
+    };
+    let with_further =
+        |path: PathBuf| Transcript::Files(iter::once(path).chain(further()).collect());
     if copy_helps {
         let warning = found.as_deref().map(|path| {
             format!(
@@ -113,12 +125,12 @@ pub(super) fn find(
                 path.display()
             )
         });
-        let back = resume(Some(Transcript::File(vault.copy())), Some(vault));
+        let back = resume(Some(with_further(vault.copy())), Some(vault));
         return Ok(Found { in_the_way: found, warning, ..back });
     }
     if let Some(transcript) = found.clone().filter(|path| is_useful(path)) {
         let warning = (standing == Some(Standing::Rewritten)).then(|| rewritten(&vault));
-        return Ok(Found { warning, ..resume(Some(Transcript::File(transcript)), None) });
+        return Ok(Found { warning, ..resume(Some(with_further(transcript)), None) });
     }
     if spoke {
         return Err(ResumeFault::NoTranscript(location::describe(&place)));

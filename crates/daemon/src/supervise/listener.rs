@@ -5,7 +5,7 @@ use super::pending::OnScreen;
 use super::supervisor::Supervisor;
 use super::trace::Trace;
 use crate::mailbox::Mail;
-use crate::reading::read_from;
+use crate::reading::{read_across, read_from};
 use crate::resets;
 use glis_agent::{Agent, Dialect, Heard, Outcome, Places, Rows, Said, Source, hooks};
 use glis_core::event::Spot;
@@ -16,14 +16,15 @@ use glis_core::talk::{Ask, AskKind};
 use glis_core::{House, Input, SessionId};
 use glis_record::conversation::{self, ANSWERED, Conversation, Heard as Place};
 use glis_record::durable;
+use glis_record::location::Files;
 use glis_record::output::OutputLog;
+use glis_record::rows;
 use glis_record::vault::Vault;
-use glis_record::{location, rows};
 use glis_screen::Output as _;
 use glis_wire::hold::ProcessMark;
 use glis_wire::view::Voice;
 use std::io;
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -44,8 +45,9 @@ pub(super) struct Listener {
     agent: &'static dyn Agent,
     /// Where the agent keeps its files.
     places: Places,
-    /// Where the transcript is, once it was found.
-    transcript: Option<PathBuf>,
+    /// The files of the transcript, once they were found.
+    files: Files,
+    /// How far they were read, as if they were one.
     transcript_at: u64,
     /// How far its hooks were listened to, once it was found where those of this run begin.
     pub(super) hooks_at: Option<u64>,
@@ -114,7 +116,7 @@ impl Listener {
             dialect,
             agent,
             places,
-            transcript: None,
+            files: Files::default(),
             vault_pace: VAULT_PACE,
             handed: session.in_flight().map(|message| message.text.clone()),
             supervisor: Arc::clone(supervisor),
@@ -165,12 +167,12 @@ impl Listener {
             return Ok(());
         };
         let dir = self.supervisor.dir(&self.id);
-        let copy = Vault::of(&dir, &id).copy();
+        let copies = Vault::of(&dir, &id).copies(&self.files().await);
         let (known, bytes) = self
             .supervisor
             .run_blocking(move || {
                 let known = Known::of(&conversation::file_of(&dir), &id)?;
-                Ok((known, read_from(&copy, 0)?))
+                Ok((known, read_across(&copies, 0)?))
             })
             .await?;
         let lost = known.lack(self.dialect.read(0, &bytes));
@@ -246,13 +248,19 @@ impl Listener {
         });
         let (trace, found) = looked.await.ok()?;
         let confirmed = trace.confirmed;
+        let name = trace.writes_to.as_deref().and_then(Path::file_name);
+        let is_known = |name| self.files.own().iter().any(|own| own.file_name() == Some(name));
+        if name.is_some_and(|name| !is_known(name)) {
+            // It goes on in another file.
+            self.files = Files::default();
+        }
         self.trace = Some(trace);
         let id = found?;
         if let Some(strays) = self.strays_to(&id).await {
             self.sign(Spot::Screen, strays).await;
             return None;
         }
-        if !confirmed && self.transcript().await.is_some() {
+        if !confirmed && self.files().await.transcript.is_some() {
             // It was to go on in a conversation that there is, and is in another.
             let why = format!("it came back in another conversation, {id}");
             self.sign(Spot::Screen, Sign::RefRejected(why)).await;
@@ -264,9 +272,9 @@ impl Listener {
     }
 
     async fn read_transcript(&mut self) -> io::Result<Vec<String>> {
-        let Some(path) = self.transcript().await else { return Ok(Vec::new()) };
+        let paths = self.files().await.own();
         let from = self.transcript_at;
-        let bytes = self.supervisor.run_blocking(move || read_from(&path, from)).await?;
+        let bytes = self.supervisor.run_blocking(move || read_across(&paths, from)).await?;
         if bytes.is_empty() {
             return Ok(Vec::new());
         }
@@ -361,14 +369,14 @@ impl Listener {
         self.handed = Some(text.to_owned());
     }
 
-    /// The agent's transcript, if it exists yet.
-    async fn transcript(&mut self) -> Option<PathBuf> {
-        if self.transcript.is_none() {
-            let place = self.agent.transcript(self.agent_ref.as_deref()?, &self.places)?;
-            let found = self.supervisor.run_blocking(move || Ok(location::find(&place))).await;
-            self.transcript = found.ok().flatten();
+    /// The files of the agent's transcript, as far as they exist yet.
+    async fn files(&mut self) -> Files {
+        if let (None, Some(id)) = (&self.files.transcript, self.agent_ref.clone()) {
+            let (agent, places) = (self.agent, self.places.clone());
+            let find = move || Ok(Files::find(agent, &id, &places));
+            self.files = self.supervisor.run_blocking(find).await.unwrap_or_default();
         }
-        self.transcript.clone()
+        self.files.clone()
     }
 
     /// The agent's conversation, where it lies in a database.
@@ -381,13 +389,12 @@ impl Listener {
         let began = Instant::now();
         let Some(id) = self.agent_ref.as_deref() else { return };
         let vault = Vault::of(&self.supervisor.dir(&self.id), id);
-        let kept = match (self.rows(), self.transcript().await) {
-            (Some(rows), _) => self.supervisor.run_blocking(move || vault.keep_rows(&rows)).await,
-            (None, Some(original)) => {
-                self.supervisor.run_blocking(move || vault.keep(&original)).await
-            }
-            (None, None) => Ok(()),
+        let (rows, files) = (self.rows(), self.files().await);
+        let keep = move || match rows {
+            Some(rows) => vault.keep_rows(&rows),
+            None => vault.keep_files(&files),
         };
+        let kept = self.supervisor.run_blocking(keep).await;
         if let Err(fault) = kept {
             crate::diary(&format!("session {}: copy of its transcript: {fault}", self.id));
         }
@@ -411,12 +418,12 @@ impl Listener {
     async fn keep_words(&mut self) -> io::Result<()> {
         self.sync().await?;
         let dir = self.supervisor.dir(&self.id);
-        let (transcript, rows) = (self.transcript().await, self.rows());
+        let (paths, rows) = (self.files().await.own(), self.rows());
         self.supervisor
             .run_blocking(move || {
                 durable::sync_names(&dir)?;
                 rows.map_or(Ok(()), |rows| rows::sync(&rows))?;
-                transcript.map_or(Ok(()), |path| durable::sync(&path))
+                paths.iter().try_for_each(|path| durable::sync(path))
             })
             .await
     }
@@ -433,7 +440,7 @@ impl Listener {
 
     /// The agent goes by another id than we thought: its transcript is elsewhere.
     fn follow_ref(&mut self, id: &str) {
-        self.transcript = None;
+        self.files = Files::default();
         self.agent_ref = Some(id.to_owned());
         self.transcript_at = 0;
         self.dialect.begin_at(0);

@@ -9,14 +9,11 @@ use glis_agent::{Agent, OpenRef, RefFile};
 use glis_record::durable;
 use glis_wire::hold::ProcessMark;
 use std::collections::HashMap;
-use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 /// Both clocks tick in hundredths of a second, and they are not read in the same moment.
 const SLACK: Duration = Duration::from_millis(50);
-/// The first line of a transcript may carry the agent's whole instructions.
-const FIRST_LINE_BYTES: u64 = 4 * 1024 * 1024;
 
 /// The process that is looked at.
 #[derive(Clone)]
@@ -28,6 +25,8 @@ pub(super) struct Trace {
     judged: HashMap<String, bool>,
     /// It was seen in the conversation that it is known by.
     pub(super) confirmed: bool,
+    /// The file that it writes that conversation to: another one after something was undone.
+    pub(super) writes_to: Option<PathBuf>,
 }
 
 /// An id that the process works under.
@@ -45,6 +44,7 @@ impl Trace {
             began_ms: began_ms(process)?,
             judged: HashMap::new(),
             confirmed: false,
+            writes_to: None,
         })
     }
 
@@ -54,6 +54,9 @@ impl Trace {
         for (given, path) in held(agent, &self.process) {
             let written = given.file == RefFile::Transcript;
             let ours = written.then(|| self.judge(agent, &given.id, &path)).flatten();
+            if written && Some(given.id.as_str()) == current {
+                self.writes_to = Some(path);
+            }
             match open.iter_mut().find(|known| known.given.id == given.id) {
                 Some(known) => known.ours = known.ours.or(ours),
                 None => open.push(Open { given, ours }),
@@ -68,7 +71,7 @@ impl Trace {
         if let Some(judged) = self.judged.get(id) {
             return Some(*judged);
         }
-        let begun_in = agent.begun_in(&first_line(transcript)?);
+        let begun_in = agent.begun_in(&durable::first_line(transcript)?);
         let ours = begun_in.is_some_and(|folder| same_folder(Path::new(&folder), &self.worktree));
         self.judged.insert(id.to_owned(), ours);
         Some(ours)
@@ -114,14 +117,6 @@ fn began_ms(process: &ProcessMark) -> Option<u64> {
     let ticks_a_second = rustix::param::clock_ticks_per_second().max(1);
     let after_boot = Duration::from_millis(process.start_ticks * 1000 / ticks_a_second);
     u64::try_from((booted + after_boot).as_millis()).ok()
-}
-
-fn first_line(path: &Path) -> Option<Vec<u8>> {
-    let mut line = Vec::new();
-    let file = durable::open_file(path).ok()??.take(FIRST_LINE_BYTES);
-    BufReader::new(file).read_until(b'\n', &mut line).ok()?;
-    // Half a line is still being written.
-    line.ends_with(b"\n").then_some(line)
 }
 
 fn same_folder(one: &Path, other: &Path) -> bool {
