@@ -164,6 +164,19 @@ fn a_tool_that_takes_plain_text_gets_plain_text() -> Tried {
 }
 
 #[test]
+fn a_tool_of_a_namespace_is_called_by_it() -> Tried {
+    let model = Model::start()?;
+    let step = Step { tool: Some("spawn".to_owned()), input: json!({}), ..Step::default() };
+    let space = json!({"type": "namespace", "name": "helpers", "tools": [{"name": "spawn"}]});
+    let body = json!({"stream": false, "tools": [{"type": "function", "name": "look"}, space],
+        "input": [{"role": "user", "content": [{"text": prompt("go", &[step, looks()])}]}]});
+    let whole = ask(&model, "/v1/responses", &body)?.json();
+    let call = &whole["output"][0];
+    assert_eq!((&call["name"], &call["namespace"]), (&json!("spawn"), &json!("helpers")));
+    Ok(())
+}
+
+#[test]
 fn chat_streams_text_and_calls() -> Tried {
     let model = Model::start()?;
     let text = prompt("go", &[looks(), says("done")]);

@@ -57,6 +57,8 @@ pub(super) struct Responses {
     model: Value,
     /// Tools that take plain text instead of JSON.
     plain: Vec<String>,
+    /// Tools that are called by a namespace, with its name behind theirs.
+    spaced: Vec<(String, String)>,
     events: u32,
     text: Option<String>,
     output: Vec<Value>,
@@ -66,8 +68,15 @@ impl Responses {
     pub(super) fn new(body: &Value, tag: &str) -> Self {
         let plain = list(&body["tools"]).iter().filter(|tool| tool["type"] == "custom");
         let plain = plain.filter_map(|tool| tool["name"].as_str().map(ToOwned::to_owned)).collect();
-        let (id, model) = (format!("resp_{tag}"), body["model"].clone());
-        Self { id, tag: tag.to_owned(), model, plain, events: 0, text: None, output: Vec::new() }
+        let spaces = list(&body["tools"]).iter().filter(|tool| tool["type"] == "namespace");
+        let named = |tool: &Value| tool["name"].as_str().map(ToOwned::to_owned);
+        let inside = |space: &Value| {
+            let tools = list(&space["tools"]).iter();
+            tools.filter_map(|tool| Some((named(tool)?, named(space)?))).collect::<Vec<_>>()
+        };
+        let spaced = spaces.flat_map(inside).collect();
+        let (id, tag, model) = (format!("resp_{tag}"), tag.to_owned(), body["model"].clone());
+        Self { id, tag, model, plain, spaced, events: 0, text: None, output: Vec::new() }
     }
 
     fn event(&mut self, reply: &mut Reply, kind: &str, mut data: Value) -> io::Result<()> {
@@ -106,8 +115,13 @@ impl Responses {
             return json!({"type": "custom_tool_call", "id": format!("ctc_{id}"),
                 "call_id": call.id, "name": call.tool, "input": input, "status": "completed"});
         }
-        json!({"type": "function_call", "id": format!("fc_{id}"), "call_id": call.id,
-            "name": call.tool, "arguments": call.input.to_string(), "status": "completed"})
+        let mut called = json!({"type": "function_call", "id": format!("fc_{id}"),
+            "call_id": call.id, "name": call.tool, "arguments": call.input.to_string(),
+            "status": "completed"});
+        if let Some((_, space)) = self.spaced.iter().find(|(tool, _)| *tool == call.tool) {
+            called["namespace"] = json!(space);
+        }
+        called
     }
 
     fn close_text(&mut self, reply: &mut Reply) -> io::Result<()> {
