@@ -35,7 +35,7 @@ pub struct Segments {
 pub struct Rows {
     /// Where the rows are.
     pub database: Database,
-    /// The agent's session id: the one parameter of both statements.
+    /// The agent's session id: the one parameter of all statements.
     pub id: String,
     /// Selects one text, or no row if there is no such conversation. Its first line is another one after
     /// every change; each further line is the id of a message. It is asked for often, so it has to be
@@ -43,6 +43,8 @@ pub struct Rows {
     pub state: &'static str,
     /// Selects one text: the whole conversation, as the agent's program takes it back.
     pub text: &'static str,
+    /// Selects one text if the last turn ended at a usage limit: when that ends, as far as it is told.
+    pub limit: &'static str,
     /// The arguments by which that program takes it back from the file whose name comes behind them.
     pub take_back: &'static [&'static str],
 }

@@ -10,6 +10,7 @@ mod faults;
 mod idle;
 mod link;
 mod listener;
+mod meaning;
 mod moving;
 mod orders;
 mod pending;

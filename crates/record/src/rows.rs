@@ -66,6 +66,11 @@ pub fn text(rows: &Rows) -> Result<Option<(State, String)>, RowsFault> {
     })
 }
 
+/// When the usage limit ends at which the last turn did, as far as that is told; `None` if it did not.
+pub fn limit(rows: &Rows) -> Result<Option<String>, RowsFault> {
+    look(rows, |database| select(database, rows.limit, &rows.id))
+}
+
 /// Makes last what the agent has written: it leaves that to the next time it tidies up. The database
 /// itself must not be opened for that. Closing it again would take away the locks that another thread
 /// reads it under.

@@ -2,12 +2,12 @@
 
 use super::Real;
 use super::cast::{
-    CLAUDE_HEADLESS, CLAUDE_TERMINAL, CODEX_HEADLESS, CODEX_TERMINAL, GEMINI_HEADLESS, Part, Play,
-    text, times,
+    CLAUDE_HEADLESS, CLAUDE_TERMINAL, CODEX_HEADLESS, CODEX_TERMINAL, GEMINI_HEADLESS,
+    OPENCODE_HEADLESS, Part, Play, text, times,
 };
 use crate::support::clock::WallClock;
 use crate::support::house::{Outcome, eventually};
-use glis_stub_model::installed::CLAUDE;
+use glis_stub_model::installed::{CLAUDE, OPENCODE};
 use glis_stub_model::{Step, Voice, prompt};
 use serde_json::{Value, json};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -41,7 +41,10 @@ fn a_limit_is_met(part: Part, told: Told) -> Outcome {
     let idle = play.turn(&prompt("first words", &[text(quoted)]))?;
     assert_eq!(idle["limit_until"], Value::Null, "an answer is no limit");
     let until = SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs() + 3600;
-    let used_up = Step { err: Some(429), limit_until: Some(until), ..Step::default() };
+    // OpenCode tries five times, and would wait a minute in between.
+    let retry_after = (part.agent == OPENCODE).then_some(0);
+    let limit_until = Some(until);
+    let used_up = Step { err: Some(429), limit_until, retry_after, ..Step::default() };
     play.send(&prompt("too much", &[used_up]))?;
     let parked = play.until("paused")?;
     assert_eq!(parked["pause_reason"], "rate_limit", "{parked}");
@@ -86,6 +89,12 @@ fn codex_headless_parks_and_goes_on() -> Outcome {
 #[test]
 fn codex_in_a_terminal_parks_and_goes_on() -> Outcome {
     a_limit_is_met(CODEX_TERMINAL, Told::Time)
+}
+
+/// Its answer to the message says only that it failed.
+#[test]
+fn opencode_parks_and_goes_on() -> Outcome {
+    a_limit_is_met(OPENCODE_HEADLESS, Told::Nothing)
 }
 
 /// It forgets a message whose turn has failed, so that it is asked again.

@@ -6,11 +6,10 @@ use super::supervisor::Supervisor;
 use super::trace::Trace;
 use crate::mailbox::Mail;
 use crate::reading::{read_across, read_from};
-use crate::resets;
 use glis_agent::{Agent, Dialect, Heard, Outcome, Places, Rows, Said, Source, hooks};
 use glis_core::event::Spot;
 use glis_core::input::{Hearing, Sign};
-use glis_core::session::{Phase, Session};
+use glis_core::session::Session;
 use glis_core::spec::RefOrigin;
 use glis_core::talk::{Ask, AskKind};
 use glis_core::{House, Input, SessionId};
@@ -313,7 +312,7 @@ impl Listener {
             if let Some(sign) = sign {
                 self.ready |= sign == Sign::Ready;
                 self.note_question(&sign);
-                let sign = self.placed(by_the_calendar(sign)).await;
+                let sign = self.meant(sign).await;
                 if sign.ends_turn() {
                     self.sync().await?;
                     self.keep_transcript().await;
@@ -325,16 +324,6 @@ impl Listener {
             self.supervisor.live.conversation_grew();
         }
         Ok(ids)
-    }
-
-    /// What is broken off at a question agents call denied. Nobody denied it where a pause or a stop did that.
-    async fn as_decided(&self, said: Said) -> Said {
-        if said.outcome != Some(Outcome::Denied) {
-            return said;
-        }
-        let session = self.session().await;
-        let cut = session.is_some_and(|session| session.phase != Phase::Live);
-        Said { outcome: Some(if cut { Outcome::Interrupted } else { Outcome::Denied }), ..said }
     }
 
     /// A question of an agent in a terminal stands on its screen.
@@ -380,7 +369,7 @@ impl Listener {
     }
 
     /// The agent's conversation, where it lies in a database.
-    fn rows(&self) -> Option<Rows> {
+    pub(super) fn rows(&self) -> Option<Rows> {
         self.agent.rows(self.agent_ref.as_deref()?, &self.places)
     }
 
@@ -495,12 +484,4 @@ impl Listener {
             .tell(Input::Sign { session, generation, spot, hearing, sign })
             .await;
     }
-}
-
-/// What an agent tells of a usage limit in words is worth as much as the moment at which it is heard.
-fn by_the_calendar(mut sign: Sign) -> Sign {
-    if let Sign::LimitReached { reset_at } | Sign::TurnLimited { reset_at } = &mut sign {
-        *reset_at = resets::in_seconds(std::mem::take(reset_at));
-    }
-    sign
 }

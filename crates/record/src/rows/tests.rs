@@ -7,7 +7,7 @@ const STATE: &str = "SELECT count(*) || char(10) || group_concat(said, char(10))
 const TEXT: &str = "SELECT group_concat(said, ' ') FROM words WHERE id = ?1 HAVING count(*) > 0";
 
 fn rows(database: Database) -> Rows {
-    Rows { database, id: "a".to_owned(), state: STATE, text: TEXT, take_back: &[] }
+    Rows { database, id: "a".to_owned(), state: STATE, text: TEXT, limit: "", take_back: &[] }
 }
 
 fn at(path: &Path) -> Rows {
@@ -147,4 +147,34 @@ fn what_has_changed_meanwhile_is_read_again() {
         Ok(Some(count))
     });
     assert_eq!((count.unwrap(), looks.get()), (Some(2), 2));
+}
+
+#[test]
+fn only_the_last_message_tells_of_a_limit() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("x.db");
+    let home = path.to_string_lossy().into_owned();
+    let places = glis_agent::Places { home, ..Default::default() };
+    let rows = glis_agent::find("opencode").unwrap().rows("a", &places).unwrap();
+    let database = Connection::open(&path).unwrap();
+    let create = "CREATE TABLE message (id TEXT, session_id TEXT, time_created INTEGER, data TEXT)";
+    database.execute_batch(create).unwrap();
+    let failed = |status: u16| {
+        let data = serde_json::json!({"message": "too much", "statusCode": status});
+        serde_json::json!({"role": "assistant", "error": {"name": "APIError", "data": data}})
+    };
+    let asked = serde_json::json!({"role": "user"});
+    let told = Some(String::new());
+    let story = [
+        ("a", asked.clone(), None),
+        ("a", failed(429), told.clone()),
+        ("b", asked.clone(), told),
+        ("a", asked, None),
+        ("a", failed(500), None),
+    ];
+    for (time, (session, data, expected)) in (1..).zip(story) {
+        let message = (format!("msg_{time}"), session, time, data.to_string());
+        database.execute("INSERT INTO message VALUES (?1, ?2, ?3, ?4)", message).unwrap();
+        assert_eq!(limit(&rows).unwrap(), expected, "{data}");
+    }
 }
