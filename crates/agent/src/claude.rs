@@ -178,7 +178,7 @@ impl Agent for Claude {
     fn versions(&self) -> Option<Versions> {
         // `--permission-prompt-tool stdio` and hooks by `--settings` came with 2.0; 2.1.31
         // is the oldest that is promised to work.
-        Some(Versions { oldest: (2, 1, 31), tried: (2, 1, 325), bad: &[] })
+        Some(Versions { oldest: (2, 1, 31), tried: (2, 1, 326), bad: &[] })
     }
 
     fn dialect(&self, mode: Mode) -> Box<dyn Dialect> {
