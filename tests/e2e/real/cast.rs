@@ -141,6 +141,11 @@ fn escalated(command: &str) -> (&'static str, Value) {
 }
 
 impl Part {
+    /// The same in another version.
+    pub(crate) const fn in_version(self, agent: RealAgent) -> Self {
+        Self { agent, ..self }
+    }
+
     /// The same with other arguments.
     pub(crate) fn told(self, more: &'static [&'static str]) -> Self {
         Self { more, ..self }
@@ -189,7 +194,7 @@ impl Play {
 
     /// The same in a house that is there already.
     pub(crate) fn of(real: Real, part: Part, extra: &[&str]) -> Outcome<Self> {
-        if part.agent == CODEX && !part.is_headless() {
+        if part.agent.name == CODEX.name && !part.is_headless() {
             has_used_codex(&real, "")?;
         }
         real.house.json(&part.begins("new", extra))?;
@@ -337,7 +342,7 @@ impl Play {
         }
         let read = || std::fs::read_to_string(self.transcript().ok()?).ok();
         // Codex says it once more when all is done.
-        let close = if self.part.agent == CODEX { "task_complete" } else { "" };
+        let close = if self.part.agent.name == CODEX.name { "task_complete" } else { "" };
         let closes = |line: &str| line.contains(words) && line.contains(close);
         // What it was told holds them too.
         read().is_some_and(|text| {

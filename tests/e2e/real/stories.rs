@@ -17,6 +17,7 @@ use super::restarts::{
     what_is_said_after_a_fresh_start_is_in_the_log_once,
 };
 use crate::support::house::{Outcome, eventually, kill_and_wait, lives};
+use glis_stub_model::installed::{FORMER_CLAUDE, FORMER_CODEX};
 use glis_stub_model::{Step, Voice, prompt};
 use serde_json::json;
 
@@ -85,6 +86,26 @@ macro_rules! play_by_hand {
     };
 }
 
+/// The stories that an older version tells as well: the ways in which it is started, heard, asked and
+/// resumed.
+macro_rules! play_former {
+    ($part:ident, $constant:expr) => {
+        mod $part {
+            use super::*;
+            play! { $constant;
+                it_works_and_comes_back_as_it_was
+                a_pause_in_the_middle_of_an_answer
+                an_approval_is_allowed
+                a_transcript_that_was_deleted_is_put_back
+            }
+        }
+    };
+}
+
+play_former!(former_claude_headless, CLAUDE_HEADLESS.in_version(FORMER_CLAUDE));
+play_former!(former_claude_terminal, CLAUDE_TERMINAL.in_version(FORMER_CLAUDE));
+play_former!(former_codex_headless, CODEX_HEADLESS.in_version(FORMER_CODEX));
+play_former!(former_codex_terminal, CODEX_TERMINAL.in_version(FORMER_CODEX));
 play_all!(
     claude_headless,
     CLAUDE_HEADLESS,

@@ -56,8 +56,14 @@ pub const GEMINI: RealAgent = RealAgent {
     programs: &[("", "@google/gemini-cli/bundle/gemini.js")],
 };
 
+/// An older Claude Code: not everybody has the newest, and what is new in it must not be needed.
+pub const FORMER_CLAUDE: RealAgent = RealAgent { version: "2.1.325", ..CLAUDE };
+
+/// An older Codex, of before its conversations were written in several files.
+pub const FORMER_CODEX: RealAgent = RealAgent { version: "0.166.0", ..CODEX };
+
 /// All of them.
-pub const ALL: &[RealAgent] = &[CLAUDE, CODEX, OPENCODE, GEMINI];
+pub const ALL: &[RealAgent] = &[CLAUDE, CODEX, OPENCODE, GEMINI, FORMER_CLAUDE, FORMER_CODEX];
 
 impl RealAgent {
     /// The program inside a folder that the package was installed into; `None` on a platform that
