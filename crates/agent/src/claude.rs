@@ -2,6 +2,7 @@
 
 mod dialogs;
 mod limits;
+mod prompt;
 mod stream;
 mod terminal;
 mod tools;

@@ -3,6 +3,7 @@
 
 use super::dialogs::{Dialogs, Offer, foot};
 use super::limits::{self, LIMIT};
+use super::prompt::prompt;
 use super::tools::{Tools, asks_for, blocks, new_task, said_by, tool_words, wants};
 use super::transcript::{is_beside, is_filler, is_interruption, refused};
 use crate::dialect::{
@@ -24,20 +25,8 @@ use std::collections::BTreeMap;
 const ESCAPE: u8 = 0x1b;
 /// What the transcript says behind everything else of a turn.
 const CLOSING: [&str; 2] = ["stop_hook_summary", "turn_duration"];
-/// At the foot of the screen when it works.
-const BUSY_FOOT: &str = "esc to interrupt";
-/// A wheel that turns above the prompt, and what it stands before.
-const WHEEL: [char; 7] = ['·', '✢', '✳', '✶', '✻', '✽', '*'];
-const WORKING: &str = "… (";
-/// It stands no higher above the prompt than this: a list of tasks may be below it.
-const WORKING_LINES: usize = 16;
-/// The prompt stands between two lines.
-const PROMPT: &str = "❯";
-const EDGE: &str = "────";
 /// Words that it takes for the wish to leave.
 const LEAVING: [&str; 6] = ["exit", "quit", ":q", ":q!", ":wq", ":wq!"];
-/// What an empty prompt proposes.
-const PROPOSAL: &str = "Try \"";
 /// Questions of the program itself. Their usual answers are mostly no.
 const DIALOGS: [&str; 8] = [
     "Quick safety check",
@@ -414,40 +403,6 @@ fn tokens(words: &Value) -> (u64, u64) {
     let number = |key: &str| words["message"]["usage"][key].as_u64().unwrap_or_default();
     let cached = number("cache_creation_input_tokens") + number("cache_read_input_tokens");
     (number("input_tokens") + cached, number("output_tokens"))
-}
-
-/// The prompt at the foot of a screen. A dialog stands in its place.
-struct Prompt<'l> {
-    above: &'l [String],
-    typed: String,
-    below: &'l [String],
-}
-
-fn prompt(lines: &[String]) -> Option<Prompt<'_>> {
-    let at = lines.iter().rposition(|line| line.starts_with(PROMPT))?;
-    let is_edge = |line: &String| line.starts_with(EDGE);
-    let above = lines.get(at.checked_sub(1)?).filter(|line| is_edge(line));
-    let first = above.and(lines.get(at))?.strip_prefix(PROMPT)?.trim();
-    // What is typed may have more lines than one, also if they are empty.
-    let height = lines.get(at..)?.iter().position(is_edge)?;
-    let more = lines.get(at + 1..at + height)?.iter().map(|line| format!("\n{}", line.trim()));
-    let typed = std::iter::once(first.to_owned()).chain(more).collect();
-    Some(Prompt { above: lines.get(..at)?, typed, below: lines.get(at + height..)? })
-}
-
-impl Prompt<'_> {
-    /// What is below it depends on the mode and on what the user wants to see there.
-    fn shown(&self) -> Shown {
-        let works = |line: &String| line.starts_with(WHEEL) && line.contains(WORKING);
-        let near = self.above.len().saturating_sub(WORKING_LINES);
-        if self.below.iter().any(|line| line.contains(BUSY_FOOT))
-            || self.above.get(near..).is_some_and(|above| above.iter().any(works))
-        {
-            return Shown::Other;
-        }
-        let is_empty = self.typed.is_empty() || self.typed.starts_with(PROPOSAL);
-        if is_empty { Shown::Prompt } else { Shown::Draft }
-    }
 }
 
 #[cfg(test)]
