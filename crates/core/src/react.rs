@@ -20,11 +20,12 @@ use crate::draft::Draft;
 /// Each sees what those before it have decided: what a shut gate or a limit pauses may be safe, a pause
 /// that goes on keeps everything else back, a save is of what has ended and not of what is woken, what
 /// is woken is handed nothing yet, and only what is handed nothing is idle.
-const REACTIONS: [fn(&mut Draft<'_>); 17] = [
+const REACTIONS: [fn(&mut Draft<'_>); 18] = [
     gate::stop_if_shut,
     usage_limit::park,
     plan::stop_if_paused,
     plan::stop_with_session,
+    plan::pause_if_failed,
     looping::pause_if_wanted,
     pause::go_on_if_safe,
     save::if_something_ended,

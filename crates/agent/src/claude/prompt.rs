@@ -12,8 +12,13 @@ const WORKING_LINES: usize = 16;
 /// The prompt stands between two lines.
 const PROMPT: &str = "❯";
 const EDGE: &str = "────";
-/// What an empty prompt proposes.
+/// What an empty prompt proposes: how to begin, and after an error what to do next.
 const PROPOSAL: &str = "Try \"";
+const AFTER_ERROR: [&str; 3] = [
+    "Once fixed, resend your message",
+    "Resend your message to try again",
+    "Run /rewind to go back",
+];
 
 /// The prompt at the foot of a screen. A dialog stands in its place.
 pub(super) struct Prompt<'l> {
@@ -44,7 +49,26 @@ impl Prompt<'_> {
         {
             return Shown::Other;
         }
-        let is_empty = self.typed.is_empty() || self.typed.starts_with(PROPOSAL);
-        if is_empty { Shown::Prompt } else { Shown::Draft }
+        let typed = self.typed.as_str();
+        let proposes = typed.starts_with(PROPOSAL) || AFTER_ERROR.contains(&typed);
+        if typed.is_empty() || proposes { Shown::Prompt } else { Shown::Draft }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_prompt_proposes_is_no_draft() {
+        let shown = |typed: &str| {
+            let edge = EDGE.repeat(5);
+            let lines = [edge.clone(), format!("{PROMPT} {typed}"), edge, "? for shortcuts".into()];
+            prompt(&lines).map(|prompt| prompt.shown())
+        };
+        for proposal in AFTER_ERROR.into_iter().chain(["", "Try \"fix lint errors\""]) {
+            assert_eq!(shown(proposal), Some(Shown::Prompt), "{proposal}");
+        }
+        assert_eq!(shown("Run /rewind to go back now"), Some(Shown::Draft));
     }
 }

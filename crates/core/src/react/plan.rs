@@ -98,6 +98,20 @@ fn returns(draft: &Draft<'_>, session: &SessionId) -> bool {
     }
 }
 
+/// Pauses the session in hand if it is a run whose turn failed. Nothing of it is judged: a person sees to what was
+/// in its way, and it goes on.
+pub(super) fn pause_if_failed(draft: &mut Draft<'_>) {
+    let works = || run_in_hand(draft).is_some_and(|(_, run)| run.step == RunStep::Working);
+    let session = &draft.session;
+    let rests = matches!(session.phase, Phase::Rest(Rest::Suspended | Rest::Completed));
+    let idle = session.phase == Phase::Live && session.live_status() == Status::Idle;
+    if session.turn_failed.is_some() && (idle || rests) && has_ended(session) && works() {
+        let (reply, op) = (draft.decision.reply.clone(), draft.new_op());
+        pause::begin_now(draft, op, plain_wish(PauseReason::Error));
+        draft.reply(reply);
+    }
+}
+
 /// Ends the run of the session in hand, if its agent is done or will never be.
 pub(super) fn end_if_done(draft: &mut Draft<'_>) {
     let Some((of, run)) = run_in_hand(draft) else { return };
@@ -132,14 +146,7 @@ pub(super) fn end_if_done(draft: &mut Draft<'_>) {
             draft.plan_event(&of.plan, PlanEvent::RunFailed { run: id, why });
         }
         Phase::Live | Phase::Rest(Rest::Suspended | Rest::Completed) if is_done(&draft.session) => {
-            if draft.session.turn_failed.is_none() {
-                finish(draft, &of.plan, id);
-            } else {
-                // Nothing of it is judged: a person sees to what was in its way, and it goes on.
-                let (reply, op) = (draft.decision.reply.clone(), draft.new_op());
-                pause::begin_now(draft, op, plain_wish(PauseReason::Error));
-                draft.reply(reply);
-            }
+            finish(draft, &of.plan, id);
         }
         Phase::Live
         | Phase::Rest(_)
@@ -165,8 +172,12 @@ fn is_done(session: &Session) -> bool {
         | Status::Failed
         | Status::Archived => false,
     };
-    at_rest
-        && session.ran
+    at_rest && session.turn_failed.is_none() && has_ended(session)
+}
+
+/// Whether nothing of it is under way or to come, however its last turn ended.
+fn has_ended(session: &Session) -> bool {
+    session.ran
         && session.queue.is_empty()
         && !session.is_unfinished()
         && session.undelivered.is_none()
