@@ -27,11 +27,15 @@ fn judged(play: &Play) -> Outcome<Vec<Value>> {
     Ok(log.as_array().ok_or("no list")?.clone())
 }
 
-/// One verdict that is on record, about a request that was asked under this very name.
+/// One verdict that is on record, about a request that was asked under this very name. A request that is
+/// left to a person may be seen before it is judged.
 fn has_said(play: &Play, about: &str, verdict: &str, rule: &str) -> Outcome {
+    let is_about = |one: &Value| one["text"].as_str().is_some_and(|text| text.contains(about));
+    eventually(&format!("a verdict on {about}"), || {
+        judged(play).is_ok_and(|all| all.iter().any(is_about))
+    })?;
     let all = judged(play)?;
-    let ours = all.iter().find(|one| one["text"].as_str().is_some_and(|text| text.contains(about)));
-    let ours = ours.ok_or_else(|| format!("{about}: {all:?}"))?;
+    let ours = all.iter().find(|one| is_about(one)).ok_or("gone")?;
     let by = if ours["rule"].is_null() { &ours["why"] } else { &ours["rule"] };
     assert_eq!((&ours["verdict"], by), (&json!(verdict), &json!(rule)), "{ours}");
     let events = play.house().ok(&["events"])?;
