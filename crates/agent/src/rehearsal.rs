@@ -103,7 +103,7 @@ struct Rehearsing {
     asks: BTreeMap<String, String>,
     /// Tools that are under way, by their ids: what they are called and what they were given.
     tools: BTreeMap<String, (String, String)>,
-    /// When the limit ends that the turn has met.
+    /// What came in the way of the turn: when a limit ends, or an error in words.
     in_the_way: String,
 }
 

@@ -18,12 +18,11 @@ fn told(dialect: &mut dyn Dialect, at: u64, lines: &[Value]) -> Vec<String> {
         Source::Stream => dialect.hear(at, &bytes),
         Source::Transcript | Source::Screen => dialect.read(at, &bytes),
     };
-    let ends = |sign: &Sign| matches!(sign, Sign::TurnEnded | Sign::TurnCut);
     let word = |sign: Sign| {
         if let Sign::Background(running) = sign {
             return Some(format!("{running} running"));
         }
-        ends(&sign).then(|| "ended".to_owned())
+        sign.ends_turn().then(|| "ended".to_owned())
     };
     heard.into_iter().filter_map(|heard| word(heard.sign?)).collect()
 }

@@ -9,11 +9,10 @@ use crate::event::Event;
 use crate::looping::{
     Breaker, LookedBack, Loop, LoopChange, LoopContext, LoopEnd, LoopEvent, LoopPause, LoopStage,
 };
-use crate::pause::{OnTimeout, PauseMode, PauseReason, PauseWish};
+use crate::pause::{PauseMode, PauseReason, PauseWish};
 use crate::refusal::{InPlaceWish, Refusal};
 use crate::session::{Phase, Rest, StartCause};
 use crate::spec::RefOrigin;
-use crate::tree::Clearing;
 
 /// A person asks for a pause. A loop is paused at the end of its iteration, if that is all that is asked.
 pub(super) fn ask_to_pause(draft: &mut Draft<'_>, wish: PauseWish) -> Result<(), Refusal> {
@@ -331,14 +330,8 @@ pub(crate) fn break_off(draft: &mut Draft<'_>, by: Breaker) {
     }
     let reply = draft.decision.reply.clone();
     let op = draft.new_op();
-    tell(draft, LoopEvent::PauseAsked(LoopPause { op, wish: plain_wish(reason) }));
+    tell(draft, LoopEvent::PauseAsked(LoopPause { op, wish: pause::plain_wish(reason) }));
     draft.reply(reply);
-}
-
-/// A pause that disturbs nothing, for this reason.
-pub(crate) fn plain_wish(reason: PauseReason) -> PauseWish {
-    let (mode, on_timeout) = (PauseMode::Boundary, OnTimeout::Refuse);
-    PauseWish { mode, reason, on_timeout, clearing: Clearing::Keep }
 }
 
 pub(crate) fn tell(draft: &mut Draft<'_>, event: LoopEvent) {

@@ -1,8 +1,6 @@
 //! A loop goes on: an iteration that is over is looked back at, and the next one begins.
 
-use crate::decide::looping::{
-    begin_next, break_off, is_program, not_begun, plain_wish, tell, wait,
-};
+use crate::decide::looping::{begin_next, break_off, is_program, not_begun, tell, wait};
 use crate::decide::{pause, start};
 use crate::draft::Draft;
 use crate::effect::Effect;
@@ -118,12 +116,7 @@ fn end_if_over(draft: &mut Draft<'_>) {
     match course(draft) {
         Course::GoesOn => {}
         Course::Again => say_again(draft),
-        Course::Limited => {
-            let reply = draft.decision.reply.clone();
-            let op = draft.new_op();
-            pause::begin_now(draft, op, plain_wish(PauseReason::RateLimit));
-            draft.reply(reply);
-        }
+        Course::Limited => pause::begin_by_itself(draft, PauseReason::RateLimit),
         Course::Over { failed } => {
             let Some(looped) = &draft.session.looped else { return };
             let iteration = looped.iteration;

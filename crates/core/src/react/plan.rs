@@ -1,6 +1,5 @@
 //! What follows for plans: a run ends when its agent is done, and what is ready begins.
 
-use crate::decide::looping::plain_wish;
 use crate::decide::pause;
 use crate::draft::Draft;
 use crate::effect::Effect;
@@ -106,9 +105,7 @@ pub(super) fn pause_if_failed(draft: &mut Draft<'_>) {
     let rests = matches!(session.phase, Phase::Rest(Rest::Suspended | Rest::Completed));
     let idle = session.phase == Phase::Live && session.live_status() == Status::Idle;
     if session.turn_failed.is_some() && (idle || rests) && has_ended(session) && works() {
-        let (reply, op) = (draft.decision.reply.clone(), draft.new_op());
-        pause::begin_now(draft, op, plain_wish(PauseReason::Error));
-        draft.reply(reply);
+        pause::begin_by_itself(draft, PauseReason::Error);
     }
 }
 

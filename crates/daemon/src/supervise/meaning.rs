@@ -26,8 +26,10 @@ impl Listener {
 
     /// An agent that has a database tells only there that it was a usage limit that ended a turn.
     async fn limited(&self, sign: Sign) -> Sign {
-        let rows = self.rows().filter(|_| matches!(sign, Sign::TurnFailed(_)));
-        let Some(rows) = rows else { return sign };
+        if !matches!(sign, Sign::TurnFailed(_)) {
+            return sign;
+        }
+        let Some(rows) = self.rows() else { return sign };
         let told = self.supervisor.run_blocking(move || Ok(rows::limit(&rows)?)).await;
         told.ok().flatten().map_or(sign, |reset_at| Sign::TurnLimited { reset_at })
     }
