@@ -188,6 +188,7 @@ mod plans {
     mod enemy;
     mod execute;
     mod interrupted;
+    mod judged;
     mod kill;
     mod limits;
     mod meanwhile;

@@ -72,6 +72,7 @@ const FLOORS: &[(&str, &[&str])] = &[
             "access",
             "check_list",
             "child",
+            "kept_output",
             "clock",
             "fault",
             "locks",

@@ -1,5 +1,6 @@
 //! Buttons: each is a random word that stands for one act, in one chat, by one user, until a time, once.
 
+use glis_core::plan::Ruling;
 use glis_core::talk::DENY;
 use serde::{Deserialize, Serialize};
 
@@ -83,6 +84,15 @@ pub enum Act {
         place: String,
         /// The task's id.
         task: String,
+    },
+    /// Says what becomes of a task.
+    RuleTask {
+        /// A folder of the repository.
+        place: String,
+        /// The task's id.
+        task: String,
+        /// What.
+        ruling: Ruling,
     },
     /// Carries out what came late.
     RunLate {
@@ -178,6 +188,7 @@ impl Act {
             | Self::PausePlan { .. }
             | Self::ResumeTask { .. }
             | Self::RestartTask { .. }
+            | Self::RuleTask { .. }
             | Self::Leave => None,
         }
     }
@@ -196,6 +207,7 @@ impl Act {
             | Self::ExecutePlan { .. }
             | Self::PausePlan { .. }
             | Self::ResumeTask { .. }
+            | Self::RuleTask { .. }
             | Self::RunLate { .. }
             | Self::Leave => None,
         }

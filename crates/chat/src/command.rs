@@ -1,6 +1,7 @@
 //! What can be typed behind a slash.
 
 use glis_core::pause::PauseMode;
+use glis_core::plan::Ruling;
 
 /// A command as it was typed. What it means in this chat is found out when it is carried out.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,6 +57,7 @@ pub enum PlanVerb {
     Pause { mode: PauseMode },
     Resume { task: String },
     Restart { task: String },
+    Rule { task: String, ruling: Ruling },
 }
 
 /// What a message is.
@@ -85,7 +87,11 @@ pub const COMMANDS: [(&str, &str, &str); 17] = [
     ("log", "", "Show the end of the conversation"),
     ("pauseall", "", "Pause everything"),
     ("resumeall", "", "Resume what was paused"),
-    ("plan", "[execute|pause|resume TASK|restart TASK] [@repo]", "Show or execute the plan"),
+    (
+        "plan",
+        "[execute|pause|resume|restart|accept|judge|reject|skip TASK] [@repo]",
+        "Show or execute the plan",
+    ),
     ("help", "", "Show this"),
     ("start", "", "Show this"),
 ];
@@ -177,6 +183,10 @@ fn plan_verb(word: Option<&str>, of: Option<String>) -> Option<PlanVerb> {
         (Some("pause"), Some(how)) => mode(&how).map(|mode| PlanVerb::Pause { mode }),
         (Some("resume"), Some(task)) => Some(PlanVerb::Resume { task }),
         (Some("restart"), Some(task)) => Some(PlanVerb::Restart { task }),
+        (Some(word), Some(task)) => {
+            let ruling = Ruling::ALL.into_iter().find(|ruling| ruling.word() == word)?;
+            Some(PlanVerb::Rule { task, ruling })
+        }
         (Some(_) | None, _) => None,
     }
 }
@@ -321,10 +331,11 @@ mod tests {
             ("/plan execute @web", "Plan { verb: Execute, repo: Some(\"web\") }"),
             ("/plan pause", "Plan { verb: Pause { mode: Interrupt }, repo: None }"),
             ("/plan pause force", "Plan { verb: Pause { mode: Force }, repo: None }"),
+            ("/plan skip dust", "Plan { verb: Rule { task: \"dust\", ruling: Skip }, repo: None }"),
             ("/plan resume dust", "Plan { verb: Resume { task: \"dust\" }, repo: None }"),
             (
                 "/plan resume",
-                "Unclear { usage: \"Usage: /plan [execute|pause|resume TASK|restart TASK] [@repo]\" }",
+                "Unclear { usage: \"Usage: /plan [execute|pause|resume|restart|accept|judge|reject|skip TASK] [@repo]\" }",
             ),
             ("/timeout 5", "Timeout { minutes: Some(\"5\") }"),
             (

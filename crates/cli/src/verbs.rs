@@ -39,6 +39,7 @@ pub use config::{KeyCheck, Keys, check_keys_by, chosen_keys};
 use documents::Dress;
 use glis_client::{Client, Fault, Streamed, labels};
 use glis_core::Refusal;
+use glis_core::plan::Ruling;
 use glis_wire::build::Build;
 use glis_wire::client::{Request, Response, Which};
 pub use perform::{Performed, perform};
@@ -185,6 +186,10 @@ fn carry_out(verb: Verb, out: &Out) -> Result<(), Complaint> {
         Verb::Plan { verb } => plan::plan(verb, out),
         Verb::Execute(wanted) => execute::execute(wanted, out),
         Verb::Runs { task } => task::runs(task, out),
+        Verb::Accept(named) => task::rule(&named.task, Ruling::Accept, out),
+        Verb::Judge(named) => task::rule(&named.task, Ruling::Judge, out),
+        Verb::Reject(named) => task::rule(&named.task, Ruling::Reject, out),
+        Verb::Skip(named) => task::rule(&named.task, Ruling::Skip, out),
         Verb::Config { verb } => config::config(&verb, out),
         Verb::Daemon { verb: DaemonVerb::Install { chat } } => {
             let bot = if chat { service::WithBot::Yes } else { service::WithBot::No };

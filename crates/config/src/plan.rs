@@ -8,11 +8,13 @@ use serde::{Deserialize, Serialize};
 pub struct PlanConfig {
     /// How long the `accept` of a task may take.
     pub accept_secs: u32,
+    /// How often in a row an agent is told by itself why its work was not accepted.
+    pub retries: u32,
 }
 
 impl Default for PlanConfig {
     fn default() -> Self {
         // A whole test suite fits; what takes longer hangs.
-        Self { accept_secs: 60 * 60 }
+        Self { accept_secs: 60 * 60, retries: 2 }
     }
 }

@@ -92,8 +92,10 @@ pub enum Effect {
     Empty { op: OpId },
     /// Of a plan: make what a run begins from, write its record, and make its session, unless it has one.
     BeginRun { run: RunId },
-    /// Of a plan: have the work of a run judged, committed and merged.
-    FinishRun { run: RunId },
+    /// Of a plan: have the work of a run committed and judged.
+    JudgeRun { run: RunId },
+    /// Of a plan: have the commit of a run merged that was accepted.
+    MergeRun { run: RunId },
     /// Of the house: write down which sessions the gate has stopped, in the place of what was written
     /// down before.
     KeepGate { op: OpId },

@@ -45,6 +45,8 @@ pub enum Unmerged {
         /// Its name, how it ended, and its last words.
         why: String,
     },
+    /// A person looks at it first.
+    Review,
     /// A person has stopped it while it was judged.
     Stopped,
     /// Git or the disk kept it.

@@ -28,6 +28,14 @@ pub struct PauseWish {
     pub clearing: Clearing,
 }
 
+impl PauseWish {
+    /// One that disturbs nothing, for this reason.
+    pub(crate) fn plain(reason: PauseReason) -> Self {
+        let (mode, on_timeout) = (PauseMode::Boundary, OnTimeout::Refuse);
+        Self { mode, reason, on_timeout, clearing: Clearing::Keep }
+    }
+}
+
 /// What a pause has to tell afterwards.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PauseRecord {

@@ -37,6 +37,9 @@ pub struct Plan {
     pub latest: SharedMap<String, RunId>,
     /// Runs that are not over.
     pub active: BTreeSet<RunId>,
+    /// Tasks that a person has skipped: done for what needs them, and nothing of them is merged.
+    #[serde(default)]
+    pub skipped: BTreeSet<String>,
     /// Where its branch has to be at least: the last commit that something was merged by.
     pub tip: Option<String>,
     /// When it was begun.
@@ -86,7 +89,7 @@ pub struct TaskSpec {
 pub struct Pace {
     /// So many runs at a time.
     pub jobs: u32,
-    /// Stop after each task.
+    /// A person looks at each task before it is merged.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub review: bool,
     /// Only this task.
@@ -106,7 +109,7 @@ impl Default for Pace {
 pub enum PlanPause {
     /// A person has interrupted it.
     User,
-    /// A task is done, and a person looks at it first.
+    /// A task is merged, and a person looks at it: of a version that asked for the review behind the merge.
     Review,
     /// The one task that was asked for is done.
     Only,
@@ -125,6 +128,12 @@ pub struct Run {
     pub session: Option<SessionId>,
     /// It was asked for by itself, and runs although the plan is paused.
     pub alone: bool,
+    /// How often in a row its agent was told by itself what was not accepted.
+    #[serde(default)]
+    pub retries: u32,
+    /// A person takes it as it is: nothing judges it.
+    #[serde(default)]
+    pub as_it_is: bool,
     /// When it began.
     pub created_at: WallMs,
     /// When it last became something else.
@@ -145,8 +154,10 @@ pub enum RunStep {
     Preparing,
     /// Its agent works, waits or rests: the session tells which.
     Working,
-    /// Its agent is done; its work is judged and merged.
+    /// Its agent is done; its work is committed and judged.
     Finishing,
+    /// This commit was accepted, and is being merged.
+    Merging(String),
     /// Its work cannot be merged as it is.
     Waiting(Unmerged),
     /// Its work is in the plan's branch, by this commit.
@@ -167,15 +178,58 @@ pub enum RunFault {
     NotStarted(Why),
     /// The plan's own command says that it is not done.
     NotAccepted(String),
+    /// A person does not want it.
+    Rejected,
+}
+
+/// What a person says about a task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ruling {
+    /// Its work is merged as it is.
+    Accept,
+    /// Its work is judged once more.
+    Judge,
+    /// Its work is not wanted; what needs it waits.
+    Reject,
+    /// It is not done, and counts as done for what needs it.
+    Skip,
+}
+
+impl Ruling {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Accept, Self::Judge, Self::Reject, Self::Skip];
+
+    /// The verb of the contract.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Accept => "accept",
+            Self::Judge => "judge",
+            Self::Reject => "reject",
+            Self::Skip => "skip",
+        }
+    }
+
+    /// What follows from it, said of the task.
+    pub fn means(self) -> &'static str {
+        match self {
+            Self::Accept => "is taken as it is, and merged",
+            Self::Judge => "is judged again",
+            Self::Reject => "is rejected; what needs it waits",
+            Self::Skip => "is skipped; what needs it goes on",
+        }
+    }
 }
 
 impl Run {
     /// Whether nothing comes of it any more.
     pub fn is_over(&self) -> bool {
         let over = match self.step {
-            RunStep::Preparing | RunStep::Working | RunStep::Finishing | RunStep::Waiting(_) => {
-                false
-            }
+            RunStep::Preparing
+            | RunStep::Working
+            | RunStep::Finishing
+            | RunStep::Merging(_)
+            | RunStep::Waiting(_) => false,
             RunStep::Succeeded(_) | RunStep::Failed(_) | RunStep::Canceled => true,
         };
         over || self.superseded_by.is_some()
@@ -186,7 +240,7 @@ impl Run {
     /// What it is, given its session as that is.
     pub fn state(&self, session: Option<&Session>) -> RunState {
         match &self.step {
-            RunStep::Preparing | RunStep::Finishing => RunState::Running,
+            RunStep::Preparing | RunStep::Finishing | RunStep::Merging(_) => RunState::Running,
             RunStep::Waiting(_) => RunState::Waiting,
             RunStep::Succeeded(_) => RunState::Succeeded,
             RunStep::Failed(_) => RunState::Failed,
@@ -293,19 +347,30 @@ pub enum PlanEvent {
         restart_of: Option<RunId>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         resumed_from: Option<RunId>,
+        /// Its agent is told by itself what was not accepted.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        retry: bool,
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         alone: bool,
     },
-    /// Its agent is done.
-    RunFinishing { run: RunId },
+    /// Its agent is done, or a person takes what it has done.
+    RunFinishing {
+        run: RunId,
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        as_it_is: bool,
+    },
+    /// This commit of its work was accepted.
+    RunAccepted { run: RunId, commit: String },
     /// Its work is in the plan's branch.
     RunSucceeded { run: RunId, commit: String },
     /// It came to nothing.
     RunFailed { run: RunId, why: RunFault },
     /// Its work cannot be merged as it is.
     RunWaits { run: RunId, why: Unmerged },
-    /// Its session was removed.
+    /// Its session was removed, or its task skipped.
     RunCanceled { run: RunId },
+    /// A task is not done, and counts as done for what needs it.
+    TaskSkipped { task: String },
 }
 
 /// What a person can ask of a plan.
@@ -320,6 +385,8 @@ pub enum PlanCommand {
     Resume { id: PlanId, task: String, prompt: Option<String> },
     /// Begin another run of a task, as the plan's file has it now where that is known.
     Restart { id: PlanId, task: String, spec: Option<Box<PlanSpec>> },
+    /// Say what becomes of a task.
+    Rule { id: PlanId, task: String, ruling: Ruling },
 }
 
 impl PlanCommand {
@@ -329,7 +396,8 @@ impl PlanCommand {
             Self::Execute { id, .. }
             | Self::Pause { id, .. }
             | Self::Resume { id, .. }
-            | Self::Restart { id, .. } => id,
+            | Self::Restart { id, .. }
+            | Self::Rule { id, .. } => id,
         }
     }
 }
@@ -340,12 +408,14 @@ impl PlanCommand {
 pub enum PlanOutcome {
     /// The session of a run could not be made.
     NotBegun { run: RunId, why: String },
+    /// Its work is this commit, and accepted.
+    Accepted { run: RunId, commit: String },
     /// The work of a run is in the plan's branch.
     Merged { run: RunId, commit: String },
     /// It cannot be, as it is.
     Unmerged { run: RunId, why: Unmerged },
-    /// The plan's own command says that it is not done.
-    NotAccepted { run: RunId, why: String },
+    /// The plan's own command says that it is not done. An agent may be told so often in a row by itself.
+    NotAccepted { run: RunId, why: String, retries: u32 },
 }
 
 impl PlanOutcome {
@@ -353,6 +423,7 @@ impl PlanOutcome {
     pub fn run(&self) -> &RunId {
         match self {
             Self::NotBegun { run, .. }
+            | Self::Accepted { run, .. }
             | Self::Merged { run, .. }
             | Self::Unmerged { run, .. }
             | Self::NotAccepted { run, .. } => run,

@@ -40,6 +40,11 @@ pub enum Refusal {
         /// The run.
         run: RunId,
     },
+    /// Nothing was done for the task yet.
+    TaskNotBegun {
+        /// The task.
+        task: String,
+    },
     /// No session in the trash has this name or id.
     NotInTrash {
         /// What was asked for.

@@ -105,9 +105,11 @@ impl Played {
         assert!(begins.is_some(), "nothing begins");
         let Some(run) = begins else { return };
         let session = self.make(&run);
-        let finishes = |(_, effect): &(Subject, Effect)| matches!(effect, Effect::FinishRun { .. });
+        let finishes = |(_, effect): &(Subject, Effect)| matches!(effect, Effect::JudgeRun { .. });
         assert!(self.effects.iter().any(finishes), "{run}: {:?}", self.effects);
         self.effects.clear();
+        let accepted = PlanOutcome::Accepted { run: run.clone(), commit: "w1".to_owned() };
+        self.put(Input::PlanOutcome { plan: plan(), outcome: accepted });
         let merged = PlanOutcome::Merged { run, commit: "c1".to_owned() };
         self.put(Input::PlanOutcome { plan: plan(), outcome: merged });
         let exit = Exit { ordered: true, ..Exit::unseen(Leftovers::default()) };

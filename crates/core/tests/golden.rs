@@ -64,13 +64,14 @@ variants! {
         Shut Hastened Joined Released Overdue Stopped NotKept Paused Opened Resumed
     }
     plan: PlanEvent {
-        Begun Revised Continued Stopped RunBegan RunFinishing RunSucceeded RunFailed RunWaits RunCanceled
+        Begun Revised Continued Stopped RunBegan RunFinishing RunAccepted RunSucceeded RunFailed RunWaits
+        RunCanceled TaskSkipped
     }
     plan_pause: PlanPause { User Review Only }
-    run_fault: RunFault { NotBegun NotStarted NotAccepted }
+    run_fault: RunFault { NotBegun NotStarted NotAccepted Rejected }
     unmerged: Unmerged {
-        Conflict OffBranch Unfinished Nested NoBranch NoBase CheckedOut NoWorktree Hook Stopped
-        Failed
+        Conflict OffBranch Unfinished Nested NoBranch NoBase CheckedOut NoWorktree Hook Review
+        Stopped Failed
     }
     looped: LoopEvent {
         Began NotBegun Ended LookedBack Done Broke Stopped Reopened PauseAsked PauseWithdrawn Set

@@ -114,7 +114,8 @@ impl Act for Dispatcher {
             Effect::KeepGate { .. }
             | Effect::DropGate { .. }
             | Effect::BeginRun { .. }
-            | Effect::FinishRun { .. } => stray(&effect),
+            | Effect::JudgeRun { .. }
+            | Effect::MergeRun { .. } => stray(&effect),
         }
     }
 
@@ -151,7 +152,8 @@ impl Act for Dispatcher {
             | Effect::PutAside { .. }
             | Effect::BringBack { .. }
             | Effect::BeginRun { .. }
-            | Effect::FinishRun { .. }
+            | Effect::JudgeRun { .. }
+            | Effect::MergeRun { .. }
             | Effect::Empty { .. } => stray(&effect),
         }
     }
@@ -159,7 +161,8 @@ impl Act for Dispatcher {
     fn carry_out_for_plan(&self, effect: Effect, plan: &Plan, house: &House) {
         match effect {
             Effect::BeginRun { run } => self.plans.begin(house, plan, &run),
-            Effect::FinishRun { run } => self.plans.finish(house, plan, &run),
+            Effect::JudgeRun { run } => self.plans.judge(house, plan, &run),
+            Effect::MergeRun { run } => self.plans.merge(house, plan, &run),
             Effect::MakeWorktree { .. }
             | Effect::CutSetUpShort
             | Effect::CutLineShort

@@ -25,6 +25,7 @@ mod gate;
 mod holder;
 mod jobs;
 mod judging;
+mod kept_output;
 mod last_words;
 mod launch;
 mod links;

@@ -147,7 +147,10 @@ impl Notifier {
             About::Run(plan, run) => {
                 let (plan, run) = (plan.clone(), run.clone());
                 let look = move |house: &House| {
-                    let run = house.plan(&plan)?.run(&run)?;
+                    let plan = house.plan(&plan)?;
+                    let run = plan.run(&run)?;
+                    // One that went on by itself, or was begun anew, needs nobody.
+                    let run = plan.latest_run(&run.task).filter(|latest| latest.id == run.id)?;
                     let text = news::of_run(run)?;
                     Some((plan_view::session_of(house, run).cloned(), text))
                 };

@@ -20,7 +20,11 @@ pub(crate) fn run(plan: &Plan, run: &Run, session: Option<&Session>) -> RunView 
         RunStep::Waiting(why) => unmerged = Some(why.clone()),
         RunStep::Failed(why) => fault = Some(why.clone()),
         RunStep::Succeeded(by) => commit = Some(by.clone()),
-        RunStep::Preparing | RunStep::Working | RunStep::Finishing | RunStep::Canceled => {}
+        RunStep::Preparing
+        | RunStep::Working
+        | RunStep::Finishing
+        | RunStep::Merging(_)
+        | RunStep::Canceled => {}
     }
     let state = run.state(session);
     let asked = session.filter(|session| session.status() == Status::Waiting);
@@ -51,7 +55,7 @@ pub(crate) fn run(plan: &Plan, run: &Run, session: Option<&Session>) -> RunView 
         worktree: session.and_then(|session| session.worktree.clone()),
         branch: session.and_then(|session| session.branch.clone()),
         forced: pause.is_some_and(|pause| pause.forced),
-        finishing: run.step == RunStep::Finishing,
+        finishing: is_finishing(run),
         moves: moves(run, session),
         asks: asked.and_then(|session| session.asked().first()).map(|ask| ask.text.clone()),
         doubt: session.and_then(doubt),
@@ -64,6 +68,11 @@ pub(crate) fn run(plan: &Plan, run: &Run, session: Option<&Session>) -> RunView 
             .filter(|task| task.accept.is_some())
             .map(|_| format!("{}/{}.accept.log", plan.spec.slug, run.id)),
     }
+}
+
+/// Whether the work of a run is judged and merged.
+pub(crate) fn is_finishing(run: &Run) -> bool {
+    matches!(run.step, RunStep::Finishing | RunStep::Merging(_))
 }
 
 /// What has paused a run whose session nobody has paused.
@@ -90,7 +99,7 @@ fn moves(run: &Run, session: Option<&Session>) -> bool {
         return false;
     }
     match run.step {
-        RunStep::Preparing | RunStep::Finishing => true,
+        RunStep::Preparing | RunStep::Finishing | RunStep::Merging(_) => true,
         RunStep::Waiting(_) | RunStep::Succeeded(_) | RunStep::Failed(_) | RunStep::Canceled => {
             false
         }
@@ -134,6 +143,7 @@ pub(crate) fn plan(house: &House, plan: &Plan) -> PlanView {
         let latest = plan.latest_run(&task.id);
         let run = latest.map(|latest| run(plan, latest, session_of(house, latest)));
         let state = match &run {
+            _ if plan.skipped.contains(&task.id) => TaskState::Run(RunState::Canceled),
             Some(run) => TaskState::Run(run.state),
             None if ready.contains(task.id.as_str()) => TaskState::Ready,
             None => TaskState::Todo,
@@ -141,14 +151,15 @@ pub(crate) fn plan(house: &House, plan: &Plan) -> PlanView {
         let TaskSpec { id, title, parent, needs, .. } = task.clone();
         tasks.push(TaskView { id, title, parent, needs, state, run });
     }
-    let states = group_states(&tasks, &groups);
+    let states = group_states(plan, &tasks, &groups);
     for task in &mut tasks {
         if let Some(state) = states.get(&task.id) {
             task.state = *state;
         }
     }
     // A task that was done may be done once more.
-    let again = |run: &RunView| run.state != RunState::Succeeded;
+    let again =
+        |run: &RunView| run.state != RunState::Succeeded && !plan.skipped.contains(&run.task_id);
     let is_again = tasks.iter().any(|task| task.run.as_ref().is_some_and(again));
     PlanView {
         id: plan.id.0.clone(),
@@ -167,12 +178,17 @@ pub(crate) fn plan(house: &House, plan: &Plan) -> PlanView {
 }
 
 /// What each group is: done when all of it is, and under way as soon as anything of it is.
-fn group_states(tasks: &[TaskView], groups: &BTreeSet<&str>) -> BTreeMap<String, TaskState> {
+fn group_states(
+    plan: &Plan,
+    tasks: &[TaskView],
+    groups: &BTreeSet<&str>,
+) -> BTreeMap<String, TaskState> {
     let places: BTreeMap<&str, &TaskView> =
         tasks.iter().map(|task| (task.id.as_str(), task)).collect();
     let mut counts: BTreeMap<String, (usize, usize, usize)> = BTreeMap::new();
     for task in tasks.iter().filter(|task| !groups.contains(task.id.as_str())) {
-        let done = task.state == TaskState::Run(RunState::Succeeded);
+        let succeeded = task.state == TaskState::Run(RunState::Succeeded);
+        let done = succeeded || plan.skipped.contains(&task.id);
         let begun = matches!(task.state, TaskState::Run(_));
         let mut above = task.parent.as_deref();
         while let Some(group) = above {

@@ -11,10 +11,10 @@ use crate::plan_view;
 use crate::pools::Kind;
 use crate::run_records::{self, RunRecords, Unfit};
 use crate::shell_line::{ShellLine, Ticket};
-use crate::trees::{NotMerged, Trees};
+use crate::trees::{Trees, subject};
 use accept::Acceptance;
 use glis_core::merge::Unmerged;
-use glis_core::plan::{Plan, PlanSpec, RunState, TaskRef, TaskSpec};
+use glis_core::plan::{Plan, PlanSpec, RunState, RunStep, TaskRef, TaskSpec};
 use glis_core::{
     Command, Event, House, Input, PlanEvent, PlanId, PlanOutcome, Recorded, Refusal, RunId,
     Session, Subject, name,
@@ -54,6 +54,10 @@ struct Work {
     tip: String,
     task: Option<TaskSpec>,
     run: RunId,
+    /// Nothing judges it.
+    as_it_is: bool,
+    /// The commit that was accepted.
+    accepted: Option<String>,
     /// The run's record so far.
     record: RunView,
     session: Option<Session>,
@@ -64,6 +68,8 @@ impl Work {
         let run = plan.run(id)?;
         let session = plan_view::session_of(house, run);
         let PlanSpec { repo_root, branch, base, slug, .. } = &*plan.spec;
+        let accepted =
+            if let RunStep::Merging(commit) = &run.step { Some(commit.clone()) } else { None };
         Some(Self {
             plan: plan.id.clone(),
             repo: PathBuf::from(repo_root),
@@ -72,6 +78,8 @@ impl Work {
             tip: plan.tip.clone().unwrap_or_else(|| base.clone()),
             task: plan.task(&run.task).cloned(),
             run: id.clone(),
+            as_it_is: run.as_it_is,
+            accepted,
             record: plan_view::run(plan, run, session),
             session: session.cloned(),
         })
@@ -80,7 +88,10 @@ impl Work {
     fn wanted(&self, task: &TaskSpec) -> NewSession {
         NewSession {
             agent: task.agent.clone(),
-            prompt: task.prompt.clone(),
+            prompt: task.prompt.as_ref().map(|prompt| match &task.accept {
+                Some(accept) => format!("{prompt}\n\n{}", told_of(accept)),
+                None => prompt.clone(),
+            }),
             repo: self.repo.to_string_lossy().into_owned(),
             base: Some(self.branch.clone()),
             headless: true,
@@ -248,56 +259,96 @@ impl Plans {
         written.map_err(|why| format!("its record cannot be written: {why}"))
     }
 
-    /// Has the work of a run judged, committed and merged.
-    pub(crate) fn finish(self: &Arc<Self>, house: &House, plan: &Plan, run: &RunId) {
+    /// Has the work of a run committed and judged.
+    pub(crate) fn judge(self: &Arc<Self>, house: &House, plan: &Plan, run: &RunId) {
         let Some(work) = Work::of(house, plan, run) else { return };
-        let plans = Arc::clone(self);
         let ticket = work.session.as_ref().map(|session| self.jobs.lines.want(&session.id));
+        let (plans, about) = (Arc::clone(self), (work.plan.clone(), work.run.clone()));
+        self.report(about, async move { plans.judge_now(&work, ticket).await });
+    }
+
+    /// Has the commit of a run merged that was accepted.
+    pub(crate) fn merge(self: &Arc<Self>, house: &House, plan: &Plan, run: &RunId) {
+        let Some(work) = Work::of(house, plan, run) else { return };
+        let (plans, about) = (Arc::clone(self), (work.plan.clone(), work.run.clone()));
+        self.report(about, async move { Some(plans.merge_now(&work).await) });
+    }
+
+    /// Tells what comes of a run's work: nothing where it was begun once more meanwhile, as a daemon may that has
+    /// just started.
+    fn report(
+        self: &Arc<Self>,
+        (plan, run): (PlanId, RunId),
+        comes: impl Future<Output = Option<PlanOutcome>> + Send + 'static,
+    ) {
+        let plans = Arc::clone(self);
         self.jobs.later(async move {
-            let (plan, run) = (work.plan.clone(), work.run.clone());
             let failed = |why| PlanOutcome::Unmerged { run, why: Unmerged::Failed { why } };
-            let outcome = caught(plans.finish_now(work, ticket)).await;
-            if let Some(outcome) = outcome.unwrap_or_else(|why| Some(failed(why))) {
+            if let Some(outcome) = caught(comes).await.unwrap_or_else(|why| Some(failed(why))) {
                 plans.jobs.mailbox.tell(Input::PlanOutcome { plan, outcome }).await;
             }
         });
     }
 
-    /// What comes of it; nothing where it was begun once more meanwhile, as a daemon may that has just started.
-    async fn finish_now(&self, work: Work, ticket: Option<Ticket>) -> Option<PlanOutcome> {
+    /// Its work is a commit first, and that is what is judged: what the judge writes belongs to nobody.
+    async fn judge_now(&self, work: &Work, ticket: Option<Ticket>) -> Option<PlanOutcome> {
         let run = work.run.clone();
+        let unmerged = |why| Some(PlanOutcome::Unmerged { run: run.clone(), why });
         let failed = |why: String| Unmerged::Failed { why };
         let (Some(session), Some(ticket)) = (work.session.clone(), ticket) else {
-            return Some(PlanOutcome::Unmerged { run, why: Unmerged::NoWorktree });
+            return unmerged(Unmerged::NoWorktree);
         };
-        match self.accept(&work, &session, ticket).await {
-            Ok(Acceptance::Accepted) => {}
-            Ok(Acceptance::CutShort) => {
-                return Some(PlanOutcome::Unmerged { run, why: Unmerged::Stopped });
+        let (trees, message) = (Arc::clone(&self.trees), message(work, &session));
+        let commit = {
+            let session = session.clone();
+            self.jobs.ask(Kind::Tree, move || trees.commit_as(&session, &message, None)).await
+        };
+        let commit = match commit {
+            Ok(Ok(committed)) => committed.commit,
+            Ok(Err(why)) => return unmerged(why.into()),
+            Err(why) => return unmerged(failed(why)),
+        };
+        crate::failpoint::reach("judge", &session.name);
+        if work.as_it_is {
+            return Some(PlanOutcome::Accepted { run, commit });
+        }
+        match self.accept(work, &session, ticket).await {
+            Ok(Acceptance::Accepted) => Some(PlanOutcome::Accepted { run, commit }),
+            Ok(Acceptance::Refused(why)) => {
+                let retries = self.creator.settings.now().plan.retries;
+                Some(PlanOutcome::NotAccepted { run, why, retries })
             }
-            Ok(Acceptance::Refused(why)) => return Some(PlanOutcome::NotAccepted { run, why }),
-            Ok(Acceptance::Replaced) => return None,
-            Err(why) => return Some(PlanOutcome::Unmerged { run, why: failed(why) }),
+            Ok(Acceptance::CutShort) => unmerged(Unmerged::Stopped),
+            Ok(Acceptance::Replaced) => None,
+            Err(why) => unmerged(failed(why)),
         }
-        let _one = self.merging.lock().await;
-        if let Err(why) = self.begin_branch(&work).await {
-            return Some(PlanOutcome::Unmerged { run, why: failed(why) });
+    }
+
+    async fn merge_now(&self, work: &Work) -> PlanOutcome {
+        let run = work.run.clone();
+        match self.merged(work).await {
+            Ok(commit) => PlanOutcome::Merged { run, commit },
+            Err(why) => PlanOutcome::Unmerged { run, why },
         }
-        let (trees, branch) = (Arc::clone(&self.trees), work.branch.clone());
-        let merged = self.jobs.ask(Kind::Tree, move || trees.merge(&session, &branch)).await;
-        let why = match merged {
-            Ok(Ok((_, merged))) => match merged.checked_out {
-                None => return Some(PlanOutcome::Merged { run, commit: merged.commit }),
-                Some(at) => Unmerged::CheckedOut {
-                    branch: work.branch,
-                    at: at.to_string_lossy().into_owned(),
-                },
-            },
-            Ok(Err(NotMerged::Refused(why))) => why,
-            Ok(Err(NotMerged::Failed(fault))) => failed(fault.to_string()),
-            Err(why) => failed(why),
+    }
+
+    async fn merged(&self, work: &Work) -> Result<String, Unmerged> {
+        let failed = |why: String| Unmerged::Failed { why };
+        let (Some(session), Some(commit)) = (work.session.clone(), work.accepted.clone()) else {
+            return Err(Unmerged::NoWorktree);
         };
-        Some(PlanOutcome::Unmerged { run, why })
+        let _one = self.merging.lock().await;
+        self.begin_branch(work).await.map_err(failed)?;
+        let branch = work.branch.clone();
+        let merge = move || Trees::merge_commit(&session, &commit, &branch, None);
+        let merged = self.jobs.ask(Kind::Tree, merge).await.map_err(failed)??;
+        match merged.checked_out {
+            None => Ok(merged.commit),
+            Some(at) => Err(Unmerged::CheckedOut {
+                branch: work.branch.clone(),
+                at: at.to_string_lossy().into_owned(),
+            }),
+        }
     }
 
     async fn accept(
@@ -326,7 +377,13 @@ impl Plans {
             log,
             umask: self.umask,
         };
-        self.jobs.ask(Kind::Make, move || accept::run(&call, &ticket)).await?
+        let (trees, session) = (Arc::clone(&self.trees), session.clone());
+        let judge = move || {
+            let said = accept::run(&call, &ticket);
+            trees.put_back(&session).map_err(|why| format!("what `accept` wrote: {why}"))?;
+            said
+        };
+        self.jobs.ask(Kind::Make, judge).await?
     }
 
     /// Says why a repository cannot keep the records of its runs, if so.
@@ -364,7 +421,8 @@ impl Plans {
 fn runs_of(event: &PlanEvent) -> impl Iterator<Item = &RunId> {
     let (one, other) = match event {
         PlanEvent::RunBegan { run, restart_of, .. } => (Some(run), restart_of.as_ref()),
-        PlanEvent::RunFinishing { run }
+        PlanEvent::RunFinishing { run, .. }
+        | PlanEvent::RunAccepted { run, .. }
         | PlanEvent::RunSucceeded { run, .. }
         | PlanEvent::RunFailed { run, .. }
         | PlanEvent::RunWaits { run, .. }
@@ -372,9 +430,26 @@ fn runs_of(event: &PlanEvent) -> impl Iterator<Item = &RunId> {
         PlanEvent::Begun { .. }
         | PlanEvent::Revised { .. }
         | PlanEvent::Continued { .. }
-        | PlanEvent::Stopped { .. } => (None, None),
+        | PlanEvent::Stopped { .. }
+        | PlanEvent::TaskSkipped { .. } => (None, None),
     };
     one.into_iter().chain(other)
+}
+
+/// What an agent is told of the command that its work is judged by.
+fn told_of(accept: &str) -> String {
+    format!("[glis] When you are done, this has to succeed in your worktree: `{accept}`")
+}
+
+/// The message of the commit with a task's work: what it is about, what its agent was told, and who did it.
+fn message(work: &Work, session: &Session) -> String {
+    let task = work.task.as_ref();
+    let prompt = task.and_then(|task| task.prompt.as_deref()).unwrap_or_default().trim();
+    let title = task.and_then(|task| task.title.as_deref()).unwrap_or(prompt);
+    let (name, id, agent) = (&session.name, &session.id, &session.spec.agent);
+    let who = format!("Task: {}\nAgent: {agent}\nSession: {name} ({id})", work.record.task_id);
+    let parts = [subject(title, name), prompt.to_owned(), who];
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n")
 }
 
 /// Why a run has no session. A daemon that ends leaves it to the next one.

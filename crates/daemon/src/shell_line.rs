@@ -3,6 +3,7 @@
 
 use crate::child::{end_all, ends_within, last_words, shell};
 use crate::environments::Env;
+use crate::kept_output::keep;
 use glis_core::SessionId;
 use glis_record::durable;
 use glis_snapshot::Task;
@@ -160,12 +161,15 @@ impl ShellLine {
         let mut log = File::options();
         let log = log.create(true).truncate(true).read(true).write(true).mode(0o600);
         // A link in its place leads elsewhere.
-        let mut log = log.custom_flags(OFlags::NOFOLLOW.bits().cast_signed()).open(&self.log)?;
-        let mut shell = shell(&format!("umask {:04o}\n{}", self.umask, self.command));
+        let log = log.custom_flags(OFlags::NOFOLLOW.bits().cast_signed()).open(&self.log)?;
+        let (output, kept) = keep(log)?;
+        // It is the child of a shell, and not ours: whoever it takes for its parent.
+        let mut shell = shell("sh -c \"$0\"; exit $?");
+        shell.arg(format!("umask {:04o}\n{}", self.umask, self.command));
         shell.current_dir(&self.worktree).env_clear().envs(self.env.clone());
         shell.env("PWD", &self.worktree).env(variable, &mark);
         shell.stdin(Stdio::null()).process_group(0);
-        shell.stdout(log.try_clone()?).stderr(log.try_clone()?);
+        shell.stdout(output.try_clone()?).stderr(output);
         let child = match ticket {
             Some(ticket) => ticket.begin(&mut shell)?,
             None => Ok(shell.spawn()?),
@@ -178,10 +182,10 @@ impl ShellLine {
         let in_time = glis_snapshot::patiently(|| ends_within(&child, self.secs_max));
         let unwanted = ticket.and_then(Ticket::ended);
         let status = child.wait()?;
-        if !in_time || unwanted.is_some() {
-            end_all(&task);
-        }
-        log.sync_all()?;
+        // What it has started ends with it, also in the background.
+        end_all(&task);
+        drop(shell);
+        let mut log = kept.end()?;
         std::fs::remove_file(self.dir.join(self.mark)).ok();
         let end = match (unwanted, in_time, status.success()) {
             (Some(end), _, _) => end,

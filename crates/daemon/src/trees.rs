@@ -4,12 +4,14 @@
 mod lock;
 mod make;
 mod merge;
+mod message;
 mod pace;
 mod restore;
 mod save;
 mod unmerged;
 
 pub(crate) use lock::stale as stale_lock;
+pub(crate) use message::subject;
 pub(crate) use unmerged::NotMerged;
 
 use crate::jobs::Jobs;

@@ -143,6 +143,29 @@ pub fn commit_work(request: &CommitRequest<'_>) -> Result<Committed, CommitFault
     Ok(Committed { commit, fresh: true })
 }
 
+/// Whether a worktree has anything that its HEAD has not, beside what git ignores and what came with a message.
+pub fn is_changed(worktree: &Path) -> Result<bool, SnapshotFault> {
+    let mut asked = git(worktree);
+    filters::only_of_the_user(&mut asked, worktree)?;
+    asked.args(["status", "--porcelain", "-z", "--no-renames", "--ignore-submodules=dirty"]);
+    let sent = format!(":(exclude,top){SENT}");
+    let said = checked(settled(asked.args(["--", ".", &sent]))?, "status")?;
+    Ok(!said.is_empty())
+}
+
+/// Makes a worktree what its HEAD has, beside what git ignores and what came with a message. Whoever wants the
+/// rest has saved it.
+pub fn discard_changes(worktree: &Path) -> Result<(), SnapshotFault> {
+    for (verb, args) in
+        [("reset", &["--hard", "--quiet"][..]), ("clean", &["-f", "-d", "-q", "-e", SENT][..])]
+    {
+        let mut call = git(worktree);
+        filters::only_of_the_user(&mut call, worktree)?;
+        checked(settled(call.arg(verb).args(args))?, verb)?;
+    }
+    Ok(())
+}
+
 fn check_stand(place: &Place, branch: &str) -> Result<(), CommitFault> {
     let worktree = place.root.clone();
     if let Some((_, what)) =

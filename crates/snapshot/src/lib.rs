@@ -53,7 +53,9 @@ pub mod worktree;
 pub use aside::SetAside;
 pub use checkup::Checkup;
 pub use clear::{ClearRequest, Cleared, LeftOut, clear, losable};
-pub use commit::{CommitFault, CommitRequest, Committed, SENT, commit_work};
+pub use commit::{
+    CommitFault, CommitRequest, Committed, SENT, commit_work, discard_changes, is_changed,
+};
 pub use compare::{Change, ChangeKind, Difference, compare};
 pub use diff::{FileDiff, Side, diff_files, patch};
 pub use fault::SnapshotFault;

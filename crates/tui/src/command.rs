@@ -1,5 +1,7 @@
 //! What a key does, and what it is called in the configuration.
 
+use glis_core::plan::Ruling;
+
 /// What a key does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Command {
@@ -26,6 +28,7 @@ pub(crate) enum Command {
     Resume,
     Stop,
     Restart,
+    Rule(Ruling),
     Remove,
     Snapshot,
     Compact,
@@ -110,6 +113,10 @@ const NAMES: &[(Command, &str)] = &[
     (Command::Resume, "resume"),
     (Command::Stop, "stop"),
     (Command::Restart, "restart"),
+    (Command::Rule(Ruling::Accept), "accept-task"),
+    (Command::Rule(Ruling::Judge), "judge-task"),
+    (Command::Rule(Ruling::Reject), "reject-task"),
+    (Command::Rule(Ruling::Skip), "skip-task"),
     (Command::Remove, "remove"),
     (Command::Snapshot, "snapshot"),
     (Command::Compact, "compact"),
@@ -200,6 +207,7 @@ impl Command {
             | Self::Resume
             | Self::Stop
             | Self::Restart
+            | Self::Rule(_)
             | Self::Remove
             | Self::Snapshot
             | Self::Compact

@@ -10,6 +10,7 @@ use glis_core::input::IfRunning;
 use glis_core::looping::LoopChange;
 use glis_core::pause::{PauseMode, PauseReason};
 use glis_core::plain::shell_word;
+use glis_core::plan::Ruling;
 use glis_core::spec::IdleLimit;
 use glis_wire::client::{Action, Discard, PauseAll, Request, TrashAction};
 use glis_wire::plan::PlanRequest;
@@ -37,6 +38,12 @@ pub(crate) enum Deed {
     RestartTask {
         place: String,
         task: String,
+    },
+    /// What becomes of a task of a plan.
+    RuleTask {
+        place: String,
+        task: String,
+        ruling: Ruling,
     },
     Stop,
     Remove {
@@ -98,6 +105,10 @@ impl Deed {
                 let (place, task) = (place.clone(), task.clone());
                 Request::Plan(PlanRequest::Restart { place, task, plan: None })
             }
+            Self::RuleTask { place, task, ruling } => {
+                let (place, task) = (place.clone(), task.clone());
+                Request::Plan(PlanRequest::Rule { place, task, ruling: *ruling })
+            }
             Self::Stop => act(Action::Stop),
             Self::Remove { running } => act(Action::Remove { running: *running }),
             Self::Answer { request, answer } => act(Action::Answer {
@@ -151,6 +162,9 @@ impl Deed {
             Self::Restart => format!("glis restart {name} --yes"),
             Self::RestartWithContext => format!("glis restart {name} --with-context --yes"),
             Self::RestartTask { task, .. } => format!("glis restart {} --yes", shell_word(task)),
+            Self::RuleTask { task, ruling, .. } => {
+                format!("glis {} {}", ruling.word(), shell_word(task))
+            }
             Self::Stop => format!("glis stop {name}"),
             Self::Remove { running: IfRunning::Stop } => format!("glis rm {name} --stop"),
             Self::Remove { running: IfRunning::Refuse } => format!("glis rm {name}"),
@@ -208,6 +222,7 @@ impl Deed {
             Self::CancelPause => "cancelling the pause",
             Self::Resume | Self::ResumeWith { .. } => "resuming",
             Self::Restart | Self::RestartWithContext | Self::RestartTask { .. } => "restarting",
+            Self::RuleTask { .. } => "seeing to its task",
             Self::Stop => "stopping",
             Self::Remove { .. } => "moving it to the trash",
             Self::Answer { .. } => "answering",
@@ -238,6 +253,7 @@ impl Deed {
             Self::RestartTask { task, .. } => {
                 format!("task {task} has a new run; `{name}` stays as it is")
             }
+            Self::RuleTask { task, ruling, .. } => format!("task {task} {}", ruling.means()),
             Self::Stop => format!("`{name}` is suspended; the next message wakes it"),
             Self::Remove { .. } => format!("`{name}` is in the trash"),
             Self::Answer { answer, .. } => format!("`{name}`: {}", answer.past()),
@@ -281,6 +297,7 @@ impl Deed {
             | Self::Restart
             | Self::RestartWithContext
             | Self::RestartTask { .. }
+            | Self::RuleTask { .. }
             | Self::Answer { .. }
             | Self::Snapshot
             | Self::Compact
@@ -304,6 +321,12 @@ impl Deed {
             Self::RestartTask { task, .. } => Some(format!(
                 "Begin task {task} anew? It gets a new run in a worktree of its own; `{name}` and its files stay."
             )),
+            Self::RuleTask { task, ruling, .. } => Some(match ruling {
+                Ruling::Accept => format!("Merge the work of task {task} as it is?"),
+                Ruling::Judge => format!("Judge the work of task {task} again?"),
+                Ruling::Reject => format!("Reject the work of task {task}? What needs it waits."),
+                Ruling::Skip => format!("Skip task {task}? What needs it goes on without it."),
+            }),
             Self::AutoYes { on: true } => Some(format!(
                 "Have rules allow what `{name}` asks, where they know it? You are asked the rest."
             )),

@@ -3,7 +3,7 @@
 use crate::call::Scope;
 use glis_core::merge::Unmerged;
 use glis_core::pause::{PauseMode, PauseReason};
-use glis_core::plan::{Pace, PlanPause, RunFault, RunState, TaskSpec};
+use glis_core::plan::{Pace, PlanPause, Ruling, RunFault, RunState, TaskSpec};
 use serde::{Deserialize, Serialize};
 
 /// The form of a run's record that is written.
@@ -46,6 +46,12 @@ pub enum PlanRequest {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         plan: Option<Box<Execute>>,
     },
+    /// What a person says about a task.
+    Rule {
+        place: String,
+        task: String,
+        ruling: Ruling,
+    },
 }
 
 /// A plan that is to be executed, as its file has it.
@@ -66,9 +72,11 @@ impl PlanRequest {
     pub fn scope(&self) -> Scope {
         match self {
             Self::Show { .. } | Self::Follow { .. } | Self::Runs { .. } => Scope::Watch,
-            Self::Execute(_) | Self::Pause { .. } | Self::Resume { .. } | Self::Restart { .. } => {
-                Scope::Manage
-            }
+            Self::Execute(_)
+            | Self::Pause { .. }
+            | Self::Resume { .. }
+            | Self::Restart { .. }
+            | Self::Rule { .. } => Scope::Manage,
         }
     }
 
@@ -80,7 +88,9 @@ impl PlanRequest {
     /// Whether this may start a process.
     pub fn may_start(&self) -> bool {
         match self {
-            Self::Execute(_) | Self::Resume { .. } | Self::Restart { .. } => true,
+            Self::Execute(_) | Self::Resume { .. } | Self::Restart { .. } | Self::Rule { .. } => {
+                true
+            }
             Self::Show { .. } | Self::Follow { .. } | Self::Runs { .. } | Self::Pause { .. } => {
                 false
             }

@@ -180,11 +180,11 @@ const FAILS: &[(&[&str], i32)] = &[
     (&["completions", "sh"], 2),
 ];
 
-/// What prints other than one document.
-const OTHERWISE: [&str; 2] = [
-    // On a terminal alone.
+/// What prints other than one document, or is played where a task waits for it (`plans/judged.rs`).
+const OTHERWISE: [&str; 6] = [
+    "accept", // On a terminal alone.
     "attach", // It goes on until it is ended, and says everything in the chat.
-    "chat",
+    "chat", "judge", "reject", "skip",
 ];
 
 /// The verbs that the help of the program, or of one of its verbs, lists.

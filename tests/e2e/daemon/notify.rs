@@ -213,6 +213,6 @@ fn work_that_cannot_be_merged_or_is_not_accepted_is_told() -> Outcome {
     assert!(waiting["text"].as_str().is_some_and(|text| text.contains("file.txt")), "{waiting}");
     assert_eq!(waiting["run"], waiting["session"]["name"]);
     let failed = of("failed").ok_or("nothing has failed")?;
-    assert_eq!(failed["run"], "bad-1", "{failed}");
+    assert_eq!(failed["run"], "bad-3", "what went on by itself needs nobody: {failed}");
     Ok(())
 }

@@ -124,7 +124,7 @@ fn accept_that_a_crash_cuts_short_is_run_again_and_its_processes_end() -> Outcom
 #[test]
 fn accept_that_takes_longer_than_it_may_is_ended_and_the_task_is_not_accepted() -> Outcome {
     let house = House::new()?;
-    house.configure("[plan]\naccept_secs = 1\n")?;
+    house.configure("[plan]\naccept_secs = 1\nretries = 0\n")?;
     plan(&house, &[task("a", "write a.txt a", &[], Some("echo begun; exec sleep 100000"))])?;
     let (status, said, _) = Window::open(&house, &[])?.end()?;
     assert_eq!(status, Some(1), "{said}");

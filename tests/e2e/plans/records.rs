@@ -72,6 +72,7 @@ fn a_run_that_ended_with_its_process_or_its_daemon_tells_since_when_and_why_it_i
 #[test]
 fn what_was_not_accepted_goes_on_in_its_conversation_as_another_run() -> Outcome {
     let house = House::new()?;
+    house.configure("[plan]\nretries = 0\n")?;
     plan(&house, &[task("a", "write a.txt a", &[], Some("test -e b.txt"))])?;
     house.fails(&["execute"])?;
     let failed = record(&house, "a-1")?;

@@ -14,6 +14,7 @@ use crate::told::Told;
 use crate::words::{self, About};
 use glis_client::Fault;
 use glis_core::pause::PauseMode;
+use glis_core::plan::Ruling;
 use glis_wire::client::{Request, Response};
 use glis_wire::plan::{PlanRequest, PlanView, PlanWork};
 use serde_json::Value;
@@ -40,6 +41,7 @@ impl Bot {
             PlanVerb::Pause { mode } => self.pause_plan(asked, &place, mode),
             PlanVerb::Resume { task } => self.resume_task(asked, &place, &task),
             PlanVerb::Restart { task } => self.restart_task(asked, &place, &task),
+            PlanVerb::Rule { task, ruling } => self.rule_task(asked, &place, &task, ruling),
         }
     }
 
@@ -146,6 +148,25 @@ impl Bot {
             match self.work_on_plan(asked, place, &work) {
                 Ok(_) => self.reply(asked, format!("{task} begins anew.")),
                 Err(told) => self.tell_fault(asked, &told, About::Plan),
+            }
+        })
+    }
+
+    pub(super) fn rule_task(
+        &self,
+        asked: &Asked,
+        place: &str,
+        task: &str,
+        ruling: Ruling,
+    ) -> Result<(), StoreFault> {
+        self.with_plan(asked, place, || {
+            let (place, task) = (place.to_owned(), task.to_owned());
+            let told = format!("{task} {}.", ruling.means());
+            let request = PlanRequest::Rule { place, task, ruling };
+            match self.carry(asked, &Request::Plan(request))? {
+                Ok(Response::Runs(_)) => self.reply(asked, told),
+                Ok(_) => self.complain_of_plan(asked, Fault::unfit()),
+                Err(fault) => self.complain_of_plan(asked, fault),
             }
         })
     }

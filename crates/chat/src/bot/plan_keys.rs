@@ -2,6 +2,8 @@
 
 use crate::button::Act;
 use crate::words;
+use glis_core::merge::Unmerged;
+use glis_core::plan::{Ruling, RunFault};
 use glis_wire::plan::PlanView;
 
 /// So much of a task's name stands on a button.
@@ -24,7 +26,14 @@ pub(super) fn keys_of(place: &str, plan: &PlanView) -> Vec<Vec<(String, Act)>> {
             let resume = Act::ResumeTask { place: place.clone(), task: task.clone() };
             row.push((format!("Resume {label}"), resume));
         }
-        if run.asks.is_none() && run.doubt.is_none() {
+        let rule = |ruling| Act::RuleTask { place: place.clone(), task: task.clone(), ruling };
+        if run.unmerged == Some(Unmerged::Review) {
+            row.push((format!("Merge {label}"), rule(Ruling::Accept)));
+            row.push((format!("Reject {label}"), rule(Ruling::Reject)));
+        } else if matches!(run.fault, Some(RunFault::NotAccepted(_))) {
+            row.push((format!("Take {label} as it is"), rule(Ruling::Accept)));
+        }
+        if run.asks.is_none() && run.doubt.is_none() && run.unmerged != Some(Unmerged::Review) {
             row.push((format!("Begin {label} anew"), Act::RestartTask { place, task }));
         }
         rows.push(row);

@@ -108,6 +108,7 @@ impl Bot {
             Act::PausePlan { place } => self.pause_plan(asked, &place, PauseMode::Interrupt),
             Act::ResumeTask { place, task } => self.resume_task(asked, &place, &task),
             Act::RestartTask { place, task } => self.restart_task(asked, &place, &task),
+            Act::RuleTask { place, task, ruling } => self.rule_task(asked, &place, &task, ruling),
             Act::RunLate { update, session } => {
                 self.answer(asked, &[], |change| {
                     change.take_up(update)?;

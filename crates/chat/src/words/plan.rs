@@ -80,8 +80,12 @@ pub fn is_stuck(run: &RunView) -> bool {
 pub fn can_resume(run: &RunView) -> bool {
     match run.state {
         RunState::Paused => run.resumable && !run.moves,
-        RunState::Waiting => run.asks.is_none() && run.doubt.is_none(),
-        RunState::Running | RunState::Succeeded | RunState::Failed | RunState::Canceled => false,
+        RunState::Waiting => {
+            let review = run.unmerged == Some(Unmerged::Review);
+            run.asks.is_none() && run.doubt.is_none() && !review
+        }
+        RunState::Failed => matches!(run.fault, Some(RunFault::NotAccepted(_))),
+        RunState::Running | RunState::Succeeded | RunState::Canceled => false,
     }
 }
 
@@ -111,15 +115,28 @@ pub fn run_line(run: &RunView) -> Option<String> {
         ),
         RunState::Succeeded => format!("{task}: done"),
         RunState::Failed => {
+            let ways = match &run.fault {
+                Some(RunFault::NotAccepted(_)) => format!(
+                    "/plan resume {task} has its agent mend it, /plan accept {task} takes it as it is, /plan \
+                     skip {task} goes on without it, /plan restart {task} begins anew"
+                ),
+                Some(RunFault::NotBegun(_) | RunFault::NotStarted(_) | RunFault::Rejected)
+                | None => {
+                    format!(
+                        "/plan restart {task} begins anew, /plan skip {task} goes on without it"
+                    )
+                }
+            };
             let why = match &run.fault {
                 Some(RunFault::NotBegun(why)) => format!("it could not begin: {}", reason(why)),
                 Some(RunFault::NotStarted(why)) => {
                     format!("its agent did not run: {}", reason(why))
                 }
                 Some(RunFault::NotAccepted(why)) => format!("not accepted: {}", reason(why)),
+                Some(RunFault::Rejected) => "rejected".to_owned(),
                 None => "its agent did not run".to_owned(),
             };
-            format!("{task}: failed: {why}. /plan restart {task} begins anew")
+            format!("{task}: failed: {why}. {ways}")
         }
         RunState::Canceled => {
             format!("{task}: canceled, its session was removed. /plan restart {task} begins anew")
@@ -148,6 +165,11 @@ fn waits(run: &RunView) -> String {
                 "its work and the plan's branch have changed the same: {}. /plan resume {task} has its agent \
                  resolve that",
                 clean(&files.line())
+            );
+        }
+        Unmerged::Review => {
+            return format!(
+                "your review. /plan accept {task} merges it, /plan reject {task} does not want it"
             );
         }
         Unmerged::NoWorktree => {

@@ -41,6 +41,8 @@ pub(super) fn not_merged(session: &str, into: &str, worktree: &str, why: &Unmerg
             "a hook of the repository has refused the work of `{session}`: {why}; nothing was merged"
         ))
         .hint(format!("mend it in {worktree}, or run no hooks: `glis merge {session}`")),
+        Unmerged::Review => refused(format!("`{session}` waits for your review"))
+            .hint(format!("`glis diff {session}` shows its work")),
         Unmerged::Stopped => refused(format!("`{session}` was stopped; nothing was merged"))
             .hint(format!("`glis merge {session}` tries again")),
         Unmerged::Failed { why } => Complaint::new(Kind::Failed, why.clone())

@@ -27,6 +27,12 @@ pub(super) fn at_work(task: &str, run: &RunId) -> Complaint {
         .hint(format!("`glis pause {task}` stops it first"))
 }
 
+pub(super) fn not_begun(task: &str) -> Complaint {
+    Complaint::new(Kind::Refused, format!("nothing was done for task `{task}` yet")).hint(format!(
+        "`glis execute` begins it when its turn comes, `glis skip {task}` leaves it out"
+    ))
+}
+
 pub(super) fn elsewhere(found: &Elsewhere) -> Complaint {
     let Elsewhere { task, run, provider, agent_ref, repo_root, here } = found;
     let provider = provider.as_deref().unwrap_or("no agent yet");

@@ -212,6 +212,14 @@ pub(crate) enum Verb {
         /// The task's id
         task: Option<String>,
     },
+    /// Merge the work of a task as it is: after a review, or although it was not accepted
+    Accept(TaskName),
+    /// Judge the work of a task again
+    Judge(TaskName),
+    /// Do not take the work of a task; what needs it waits
+    Reject(TaskName),
+    /// Leave a task out; what needs it goes on
+    Skip(TaskName),
     /// Show or check the configuration file; works without the daemon
     Config {
         #[command(subcommand)]
@@ -233,6 +241,12 @@ pub(crate) enum Verb {
     },
     /// Print the manual page, for `man -l -`
     Man,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TaskName {
+    /// The task's id
+    pub(crate) task: String,
 }
 
 #[derive(Debug, Args)]

@@ -37,7 +37,7 @@ pub(crate) struct Execute {
     /// So many tasks at a time; 1 if not given
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) jobs: Option<u32>,
-    /// Stop after each task, for a look at it
+    /// Merge a task only when you have looked at it: `glis accept TASK`
     #[arg(long)]
     pub(crate) review: bool,
 }

@@ -73,7 +73,8 @@ pub fn perform(control: &mut Client, request: Request) -> Result<Performed, Comp
             | PlanRequest::Pause { .. }
             | PlanRequest::Execute(_)
             | PlanRequest::Resume { .. }
-            | PlanRequest::Restart { .. },
+            | PlanRequest::Restart { .. }
+            | PlanRequest::Rule { .. },
         )
         | Request::Search { .. }
         | Request::Trash

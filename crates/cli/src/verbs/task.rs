@@ -7,7 +7,7 @@ use crate::control;
 use crate::words;
 use glis_client::{Client, Fault};
 use glis_core::Refusal;
-use glis_core::plan::RunState;
+use glis_core::plan::{Ruling, RunState};
 use glis_wire::client::{Request, Response};
 use glis_wire::plan::{PlanRequest, RunView};
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
@@ -113,6 +113,17 @@ fn answer_of(task: &str, question: &str) -> Result<String, Complaint> {
     let read = io::stdin().lock().read_line(&mut line);
     read.map_err(|fault| Complaint::new(Kind::Usage, format!("standard input: {fault}")))?;
     Ok(line.trim().to_owned())
+}
+
+/// Says what becomes of a task.
+pub(super) fn rule(task: &str, ruling: Ruling, out: &Out) -> Result<(), Complaint> {
+    let request = PlanRequest::Rule { place: here()?, task: task.to_owned(), ruling };
+    let refused = |refusal| told(refusal, task);
+    let mut control = control::connect()?;
+    let Response::Runs(runs) = ask_or(&mut control, Request::Plan(request), refused)? else {
+        return Err(unexpected());
+    };
+    out.document(&runs.first(), || format!("{task} {}", ruling.means()))
 }
 
 /// A refusal, where a name is that of a task.

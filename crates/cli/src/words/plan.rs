@@ -7,6 +7,9 @@ use glis_wire::plan::{PlanView, RunView, TaskState};
 use glis_wire::view::SessionView;
 use std::path::Path;
 
+/// So many of the last lines that a command has printed are shown.
+const LAST_LINES: usize = 10;
+
 /// A task's sign and word: never the sign alone.
 pub(crate) fn mark(state: TaskState) -> String {
     format!("{} {:<9}", task_mark(state), state.word())
@@ -60,7 +63,7 @@ pub(crate) fn waits(run: &RunView) -> String {
         );
     }
     match &run.unmerged {
-        Some(why) => unmerged(task, run.worktree.as_deref(), why),
+        Some(why) => unmerged((task, run.session_name.as_deref()), run.worktree.as_deref(), why),
         None => format!("`glis show {task}` shows for what"),
     }
 }
@@ -77,6 +80,7 @@ pub(crate) fn note(session: &SessionView) -> Option<String> {
         Unmerged::NoBranch | Unmerged::NoBase => "the plan's branch is gone".to_owned(),
         Unmerged::NoWorktree => "its worktree is gone".to_owned(),
         Unmerged::Hook { .. } => "a hook has refused it".to_owned(),
+        Unmerged::Review => "it waits for your review".to_owned(),
         Unmerged::Stopped => "it was stopped while it was judged".to_owned(),
         Unmerged::Failed { why } => why.clone(),
     };
@@ -88,14 +92,21 @@ pub(crate) fn task(session: &SessionView) -> Option<String> {
     let task = session.task.as_deref()?;
     Some(match &session.unmerged {
         Some(why) => {
-            format!("{task}, waiting: {}", unmerged(task, session.worktree.as_deref(), why))
+            format!(
+                "{task}, waiting: {}",
+                unmerged((task, Some(&session.name)), session.worktree.as_deref(), why)
+            )
         }
         None => task.to_owned(),
     })
 }
 
 /// Why work is not merged, and the ways out.
-fn unmerged(task: &str, worktree: Option<&str>, why: &Unmerged) -> String {
+fn unmerged(
+    (task, session): (&str, Option<&str>),
+    worktree: Option<&str>,
+    why: &Unmerged,
+) -> String {
     let by_hand = worktree.unwrap_or("its worktree");
     match why {
         Unmerged::Conflict { files } => format!(
@@ -126,6 +137,13 @@ fn unmerged(task: &str, worktree: Option<&str>, why: &Unmerged) -> String {
         Unmerged::Hook { why } => format!(
             "a hook has refused it: {why}; mend that in {by_hand}, then `glis resume {task}`"
         ),
+        Unmerged::Review => {
+            let session = session.unwrap_or(task);
+            format!(
+                "your review; `glis diff {session}` shows its work, `glis accept {task}` merges it, \
+                 `glis resume {task} --prompt TEXT` asks for changes, `glis reject {task}` does not want it"
+            )
+        }
         Unmerged::Stopped => {
             format!("it was stopped while its work was judged; `glis resume {task}` tries again")
         }
@@ -144,13 +162,36 @@ fn failed(run: &RunView) -> String {
     let why = match &run.fault {
         Some(RunFault::NotBegun(why)) => format!("it could not begin: {why}"),
         Some(RunFault::NotStarted(why)) => format!("its agent did not run: {why}"),
-        Some(RunFault::NotAccepted(why)) => match &run.accept_log {
-            Some(log) => format!("not accepted: {why} (.glis/runs/{log})"),
-            None => format!("not accepted: {why}"),
-        },
+        Some(RunFault::NotAccepted(why)) => {
+            let log = run.accept_log.as_ref().map(|log| format!(" (.glis/runs/{log})"));
+            let why = ends(why);
+            return format!(
+                "not accepted: {why}{}{place}; `glis resume {task}` has its agent mend it, `glis judge {task}` \
+                 judges it again, `glis accept {task}` takes it as it is, `glis skip {task}` goes on without it",
+                log.unwrap_or_default()
+            );
+        }
+        Some(RunFault::Rejected) => {
+            return format!(
+                "rejected{place}; `glis resume {task} --prompt TEXT` goes on, `glis restart {task}` begins \
+                 anew, `glis skip {task}` goes on without it"
+            );
+        }
         None => "its agent did not run".to_owned(),
     };
     format!("{why}{place}; `glis restart {task}` begins anew")
+}
+
+/// What was wrong, and the last lines of what that has printed.
+fn ends(why: &str) -> String {
+    let lines: Vec<&str> = why.lines().collect();
+    match lines.as_slice() {
+        [first, rest @ ..] if rest.len() > LAST_LINES => {
+            let last = rest[rest.len() - LAST_LINES..].join("\n");
+            format!("{first}\n...\n{last}")
+        }
+        _ => why.to_owned(),
+    }
 }
 
 /// A plan was drafted and approved.
@@ -165,9 +206,15 @@ pub(crate) fn rests(plan: &PlanView) -> String {
     let (done, all) = (count(plan, RunState::Succeeded), plan.leaves().count());
     let branch = &plan.branch;
     if plan.done {
-        let tasks =
-            if all == 1 { "The task is".to_owned() } else { format!("All {all} tasks are") };
-        return format!("{tasks} done: branch {branch}");
+        let skipped = all - done;
+        return match (all, skipped) {
+            (1, 0) => format!("The task is done: branch {branch}"),
+            (_, 0) => format!("All {all} tasks are done: branch {branch}"),
+            (_, 1) => format!("{done} of {all} tasks are done, 1 is skipped: branch {branch}"),
+            (..) => {
+                format!("{done} of {all} tasks are done, {skipped} are skipped: branch {branch}")
+            }
+        };
     }
     let mut lines = vec![format!("{done} of {all} tasks are done: branch {branch}")];
     for task in plan.leaves() {

@@ -330,7 +330,7 @@ pub(crate) fn break_off(draft: &mut Draft<'_>, by: Breaker) {
     }
     let reply = draft.decision.reply.clone();
     let op = draft.new_op();
-    tell(draft, LoopEvent::PauseAsked(LoopPause { op, wish: pause::plain_wish(reason) }));
+    tell(draft, LoopEvent::PauseAsked(LoopPause { op, wish: PauseWish::plain(reason) }));
     draft.reply(reply);
 }
 

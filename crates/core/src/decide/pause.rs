@@ -27,19 +27,6 @@ pub(crate) fn begin_now(draft: &mut Draft<'_>, op: OpId, wish: PauseWish) {
     }
 }
 
-/// The same by itself, for this reason: whoever asked for something else is told of that.
-pub(crate) fn begin_by_itself(draft: &mut Draft<'_>, reason: PauseReason) {
-    let (reply, op) = (draft.decision.reply.clone(), draft.new_op());
-    begin_now(draft, op, plain_wish(reason));
-    draft.reply(reply);
-}
-
-/// A pause that disturbs nothing, for this reason.
-pub(crate) fn plain_wish(reason: PauseReason) -> PauseWish {
-    let (mode, on_timeout) = (PauseMode::Boundary, OnTimeout::Refuse);
-    PauseWish { mode, reason, on_timeout, clearing: Clearing::Keep }
-}
-
 pub(crate) fn begin(draft: &mut Draft<'_>, wish: PauseWish) -> Result<(), Refusal> {
     let PauseWish { mode, reason, on_timeout, clearing } = wish;
     let asked = clearing.is_asked();

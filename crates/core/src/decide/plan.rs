@@ -6,11 +6,12 @@ use crate::decision::{Decision, Reply};
 use crate::draft::Draft;
 use crate::effect::Effect;
 use crate::house::House;
-use crate::ids::PlanId;
+use crate::ids::{PlanId, RunId};
 use crate::merge::Unmerged;
 use crate::pause::PauseMode;
 use crate::plan::{
-    Pace, Plan, PlanCommand, PlanEvent, PlanOutcome, PlanPause, PlanSpec, Run, RunFault, RunStep,
+    Pace, Plan, PlanCommand, PlanEvent, PlanOutcome, PlanPause, PlanSpec, Ruling, Run, RunFault,
+    RunStep,
 };
 use crate::react::{self, follow, settle_house};
 use crate::refusal::Refusal;
@@ -23,6 +24,7 @@ pub(super) fn command(house: &House, command: PlanCommand) -> Result<Decision, R
         PlanCommand::Pause { id, mode } => pause(&mut draft, &id, mode)?,
         PlanCommand::Resume { id, task, prompt } => resume(&mut draft, &id, &task, prompt)?,
         PlanCommand::Restart { id, task, spec } => restart(&mut draft, &id, &task, spec)?,
+        PlanCommand::Rule { id, task, ruling } => rule(&mut draft, &id, &task, ruling)?,
     }
     Ok(settle_house(draft))
 }
@@ -135,22 +137,21 @@ fn resume(
         // What it was to do it has not got: without that there is nothing to go on with.
         (RunStep::Working, None) if unsaid => return Err(idle()),
         (RunStep::Working, prompt) => prompt,
-        (RunStep::Waiting(_), Some(prompt)) => Some(prompt),
+        (RunStep::Waiting(_) | RunStep::Failed(RunFault::Rejected), Some(prompt)) => Some(prompt),
         (RunStep::Waiting(why), None) => {
             let Some(words) = mending(plan_of(draft, id)?, why) else {
-                react::plan::finish(draft, id, run.id.clone());
+                react::plan::finish(draft, id, run.id.clone(), false);
                 return Ok(());
             };
             Some(words)
         }
         (RunStep::Failed(RunFault::NotAccepted(why)), prompt) => {
-            Some(prompt.unwrap_or_else(|| {
-                format!("[glis] Your work was not accepted: {why}. Mend what is wrong, and commit.")
-            }))
+            Some(prompt.unwrap_or_else(|| not_accepted(why)))
         }
         (
             RunStep::Preparing
             | RunStep::Finishing
+            | RunStep::Merging(_)
             | RunStep::Succeeded(_)
             | RunStep::Failed(_)
             | RunStep::Canceled,
@@ -162,27 +163,59 @@ fn resume(
         if draft.gate.shut().is_some() {
             return Err(Refusal::Shut { session: task.to_owned() });
         }
-        let next = plan_of(draft, id)?.next_run(task);
-        let (task, resumed_from) = (task.to_owned(), Some(run.id.clone()));
-        let (restart_of, alone) = (None, true);
-        let began = PlanEvent::RunBegan { run: next, task, restart_of, resumed_from, alone };
-        draft.plan_event(id, began);
+        begin_behind(draft, id, &run, Behind::Asked);
     }
     draft.turn_to(&session)?;
-    match (&draft.session.phase, prompt) {
-        (Phase::Live, Some(prompt)) => message::send(draft, prompt)?,
-        (Phase::Live | Phase::Starting(_), None) => return Err(idle()),
-        (_, prompt) => {
-            if let Some(place) = &draft.session.worktree {
-                claims::check_place(draft.stirring(), place, &draft.session.id)?;
-            }
-            start::resume(draft, prompt)?;
-        }
+    if prompt.is_none() && matches!(draft.session.phase, Phase::Live | Phase::Starting(_)) {
+        return Err(idle());
     }
+    go_on(draft, prompt)?;
     let reply = draft.decision.reply.clone();
     follow(draft);
     draft.reply(reply);
     Ok(())
+}
+
+/// Has the session in hand go on, with these words.
+fn go_on(draft: &mut Draft<'_>, words: Option<String>) -> Result<(), Refusal> {
+    if let (Phase::Live, Some(words)) = (&draft.session.phase, &words) {
+        return message::send(draft, words.clone());
+    }
+    if let Some(place) = &draft.session.worktree {
+        claims::check_place(draft.stirring(), place, &draft.session.id)?;
+    }
+    start::resume(draft, words)
+}
+
+/// Why a run begins in the conversation of another one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Behind {
+    /// A person wants it.
+    Asked,
+    /// Its agent is told by itself what was not accepted.
+    Retry,
+}
+
+/// Begins a run in the conversation of one that is over. The run.
+fn begin_behind(draft: &mut Draft<'_>, id: &PlanId, former: &Run, behind: Behind) -> RunId {
+    let next = draft.plan(id).map(|plan| plan.next_run(&former.task));
+    let run = next.unwrap_or_else(|| former.id.clone());
+    let retry = behind == Behind::Retry;
+    let began = PlanEvent::RunBegan {
+        run: run.clone(),
+        task: former.task.clone(),
+        restart_of: None,
+        resumed_from: Some(former.id.clone()),
+        retry,
+        alone: !retry || former.alone,
+    };
+    draft.plan_event(id, began);
+    run
+}
+
+/// What an agent is told whose work was not accepted.
+fn not_accepted(why: &str) -> String {
+    format!("[glis] Your work was not accepted: {why}\n\n[glis] Mend what is wrong, and commit.")
 }
 
 /// What an agent is told that has to mend something before its work can be merged.
@@ -204,6 +237,7 @@ fn mending(plan: &Plan, why: &Unmerged) -> Option<String> {
         | Unmerged::CheckedOut { .. }
         | Unmerged::NoWorktree
         | Unmerged::Hook { .. }
+        | Unmerged::Review
         | Unmerged::Stopped
         | Unmerged::Failed { .. } => None,
     }
@@ -217,19 +251,7 @@ fn restart(
     spec: Option<Box<PlanSpec>>,
 ) -> Result<(), Refusal> {
     let former = run_of(draft, id, task)?;
-    let at_work = match former.step {
-        RunStep::Preparing | RunStep::Finishing => true,
-        RunStep::Working => {
-            let session = former.session.as_ref().and_then(|session| draft.session_of(session));
-            session.is_some_and(|session| !matches!(session.phase, Phase::Rest(_)))
-        }
-        RunStep::Waiting(_) | RunStep::Succeeded(_) | RunStep::Failed(_) | RunStep::Canceled => {
-            false
-        }
-    };
-    if at_work {
-        return Err(Refusal::TaskAtWork { task: task.to_owned(), run: former.id });
-    }
+    refuse_at_work(draft, &former)?;
     if draft.gate.shut().is_some() {
         return Err(Refusal::Shut { session: task.to_owned() });
     }
@@ -240,11 +262,82 @@ fn restart(
         task: task.to_owned(),
         restart_of: Some(former.id),
         resumed_from: None,
+        retry: false,
         alone: true,
     };
     draft.plan_event(id, began);
     draft.plan_effect(id, Effect::BeginRun { run });
     Ok(())
+}
+
+/// Refuses what would disturb a run that its agent or its judge is at work on.
+fn refuse_at_work(draft: &Draft<'_>, run: &Run) -> Result<(), Refusal> {
+    let at_work = match run.step {
+        RunStep::Preparing | RunStep::Finishing | RunStep::Merging(_) => true,
+        RunStep::Working => {
+            let session = run.session.as_ref().and_then(|session| draft.session_of(session));
+            session.is_some_and(|session| !matches!(session.phase, Phase::Rest(_)))
+        }
+        RunStep::Waiting(_) | RunStep::Succeeded(_) | RunStep::Failed(_) | RunStep::Canceled => {
+            false
+        }
+    };
+    if at_work {
+        return Err(Refusal::TaskAtWork { task: run.task.clone(), run: run.id.clone() });
+    }
+    Ok(())
+}
+
+/// Does what a person says about a task.
+fn rule(draft: &mut Draft<'_>, id: &PlanId, task: &str, ruling: Ruling) -> Result<(), Refusal> {
+    let plan = plan_of(draft, id)?;
+    let Some(run) = plan.latest_run(task).cloned() else {
+        let known = plan.task(task).is_some_and(|task| task.prompt.is_some());
+        return match (known, ruling) {
+            (true, Ruling::Skip) => {
+                skip(draft, id, task);
+                Ok(())
+            }
+            (true, _) => Err(Refusal::TaskNotBegun { task: task.to_owned() }),
+            (false, _) => Err(no_task(task)),
+        };
+    };
+    let skipped = plan.skipped.contains(task);
+    refuse_at_work(draft, &run)?;
+    let state = draft.run_state(&run);
+    let idle = || Refusal::TaskIdle { task: task.to_owned(), run: run.id.clone(), state };
+    match (ruling, &run.step) {
+        (Ruling::Skip, RunStep::Succeeded(_)) => return Err(idle()),
+        (Ruling::Skip, _) if skipped => draft.reply(Reply::Already),
+        (Ruling::Skip, _) => {
+            if !run.is_over() {
+                draft.plan_event(id, PlanEvent::RunCanceled { run: run.id.clone() });
+            }
+            skip(draft, id, task);
+            end_session(draft, &run);
+        }
+        (Ruling::Reject, RunStep::Waiting(_) | RunStep::Working) => {
+            let why = RunFault::Rejected;
+            draft.plan_event(id, PlanEvent::RunFailed { run: run.id.clone(), why });
+            end_session(draft, &run);
+        }
+        (
+            Ruling::Accept | Ruling::Judge,
+            RunStep::Waiting(_)
+            | RunStep::Working
+            | RunStep::Failed(RunFault::NotAccepted(_) | RunFault::Rejected),
+        ) => {
+            let run =
+                if run.is_over() { begin_behind(draft, id, &run, Behind::Asked) } else { run.id };
+            react::plan::finish(draft, id, run, ruling == Ruling::Accept);
+        }
+        (Ruling::Accept | Ruling::Judge | Ruling::Reject, _) => return Err(idle()),
+    }
+    Ok(())
+}
+
+fn skip(draft: &mut Draft<'_>, id: &PlanId, task: &str) {
+    draft.plan_event(id, PlanEvent::TaskSkipped { task: task.to_owned() });
 }
 
 /// Takes in what came of an effect.
@@ -255,9 +348,13 @@ pub(super) fn outcome(house: &House, id: &PlanId, outcome: PlanOutcome) -> Decis
     };
     let due = match &outcome {
         PlanOutcome::NotBegun { .. } => run.step == RunStep::Preparing,
-        PlanOutcome::Merged { .. }
-        | PlanOutcome::Unmerged { .. }
-        | PlanOutcome::NotAccepted { .. } => run.step == RunStep::Finishing,
+        PlanOutcome::Accepted { .. } | PlanOutcome::NotAccepted { .. } => {
+            run.step == RunStep::Finishing
+        }
+        PlanOutcome::Merged { .. } => matches!(run.step, RunStep::Merging(_)),
+        PlanOutcome::Unmerged { .. } => {
+            matches!(run.step, RunStep::Finishing | RunStep::Merging(_))
+        }
     };
     // What a former daemon had begun, and this one has begun again, comes twice.
     if !due || run.is_over() {
@@ -268,9 +365,19 @@ pub(super) fn outcome(house: &House, id: &PlanId, outcome: PlanOutcome) -> Decis
             let why = RunFault::NotBegun(why.into());
             draft.plan_event(id, PlanEvent::RunFailed { run, why });
         }
+        PlanOutcome::Accepted { run: accepted, commit } => {
+            let review = draft.plan(id).is_some_and(|plan| plan.pace.review) && !run.as_it_is;
+            draft.plan_event(id, PlanEvent::RunAccepted { run: accepted.clone(), commit });
+            if review {
+                let why = Unmerged::Review;
+                draft.plan_event(id, PlanEvent::RunWaits { run: accepted, why });
+            } else {
+                draft.plan_effect(id, Effect::MergeRun { run: accepted });
+            }
+        }
         PlanOutcome::Merged { run: merged, commit } => {
             draft.plan_event(id, PlanEvent::RunSucceeded { run: merged, commit });
-            review(&mut draft, id, &run.task);
+            stop_behind(&mut draft, id, &run.task);
             end_session(&mut draft, &run);
         }
         PlanOutcome::Unmerged { run: kept, why } => {
@@ -285,25 +392,49 @@ pub(super) fn outcome(house: &House, id: &PlanId, outcome: PlanOutcome) -> Decis
                 },
             );
         }
-        PlanOutcome::NotAccepted { run: failed, why } => {
+        PlanOutcome::NotAccepted { run: failed, why, retries } => {
+            let words = not_accepted(&why);
             let why = RunFault::NotAccepted(why);
             draft.plan_event(id, PlanEvent::RunFailed { run: failed, why });
-            end_session(&mut draft, &run);
+            if run.retries < retries && may_go_on(&draft, id, &run) {
+                try_again(&mut draft, id, &run, words);
+            } else {
+                end_session(&mut draft, &run);
+            }
         }
     }
     settle_house(draft)
 }
 
-/// Stops a plan that a person wants to look at, or of which no more was asked for.
-fn review(draft: &mut Draft<'_>, id: &PlanId, task: &str) {
-    let Some(plan) = draft.plan(id).filter(|plan| plan.paused.is_none()) else { return };
-    let only = plan.pace.only.as_deref() == Some(task);
-    let why = match (only, plan.pace.review && !plan.schedule.is_over()) {
-        (true, _) => PlanPause::Only,
-        (false, true) => PlanPause::Review,
-        (false, false) => return,
+/// Whether the agent of a run may be told by itself what was not accepted: nobody has stopped it, its plan or
+/// everything meanwhile.
+fn may_go_on(draft: &Draft<'_>, id: &PlanId, run: &Run) -> bool {
+    let is_paused = draft.plan(id).is_none_or(|plan| plan.paused.is_some()) && !run.alone;
+    let session = run.session.as_ref().and_then(|session| draft.session_of(session));
+    let rests = |session: &Session| {
+        matches!(session.phase, Phase::Live | Phase::Rest(Rest::Suspended | Rest::Completed))
     };
-    draft.plan_event(id, PlanEvent::Stopped { why });
+    draft.gate.shut().is_none() && !is_paused && session.is_some_and(rests)
+}
+
+/// Tells the agent of a run what was not accepted, in its conversation, as another run.
+fn try_again(draft: &mut Draft<'_>, id: &PlanId, former: &Run, words: String) {
+    begin_behind(draft, id, former, Behind::Retry);
+    let Some(session) = &former.session else { return };
+    if draft.turn_to(session).is_ok() {
+        // What cannot be told is judged once more as it is, and fails for good in the end.
+        go_on(draft, Some(words)).ok();
+        follow(draft);
+        draft.reply(Reply::Done);
+    }
+}
+
+/// Stops a plan of which no more was asked for than this task.
+fn stop_behind(draft: &mut Draft<'_>, id: &PlanId, task: &str) {
+    let is_all = |plan: &Plan| plan.paused.is_none() && plan.pace.only.as_deref() == Some(task);
+    if draft.plan(id).is_some_and(is_all) {
+        draft.plan_event(id, PlanEvent::Stopped { why: PlanPause::Only });
+    }
 }
 
 /// Its agent has nothing more to do.

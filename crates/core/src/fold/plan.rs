@@ -28,6 +28,7 @@ pub(crate) fn born(id: &PlanId, at: WallMs, event: &PlanEvent) -> Option<Plan> {
         runs: SharedMap::default(),
         latest: SharedMap::default(),
         active: BTreeSet::new(),
+        skipped: BTreeSet::new(),
         tip: None,
         created_at: at,
     })
@@ -48,14 +49,18 @@ impl Plan {
                 self.paused = Some(*why);
                 self.include_all();
             }
-            PlanEvent::RunBegan { run, task, restart_of, resumed_from, alone } => {
+            PlanEvent::RunBegan { run, task, restart_of, resumed_from, retry, alone } => {
                 let session = self.supersede(at, run, restart_of.as_ref(), resumed_from.as_ref());
+                let former = resumed_from.as_ref().filter(|_| *retry).and_then(|id| self.run(id));
+                let retries = former.map_or(0, |former| former.retries + 1);
                 self.begin_run(Run {
                     id: run.clone(),
                     task: task.clone(),
                     step: session.as_ref().map_or(RunStep::Preparing, |_| RunStep::Working),
                     session,
                     alone: *alone,
+                    retries,
+                    as_it_is: false,
                     created_at: at,
                     updated_at: at,
                     restart_of: restart_of.clone(),
@@ -63,7 +68,15 @@ impl Plan {
                     superseded_by: None,
                 });
             }
-            PlanEvent::RunFinishing { run } => self.step(at, run, RunStep::Finishing),
+            PlanEvent::RunFinishing { run, as_it_is } => {
+                self.step(at, run, RunStep::Finishing);
+                if let Some(run) = self.runs.get_mut(run) {
+                    run.as_it_is = *as_it_is;
+                }
+            }
+            PlanEvent::RunAccepted { run, commit } => {
+                self.step(at, run, RunStep::Merging(commit.clone()));
+            }
             PlanEvent::RunSucceeded { run, commit } => {
                 self.step(at, run, RunStep::Succeeded(commit.clone()));
                 self.tip = Some(commit.clone());
@@ -74,6 +87,11 @@ impl Plan {
             PlanEvent::RunFailed { run, why } => self.step(at, run, RunStep::Failed(why.clone())),
             PlanEvent::RunWaits { run, why } => self.step(at, run, RunStep::Waiting(why.clone())),
             PlanEvent::RunCanceled { run } => self.step(at, run, RunStep::Canceled),
+            PlanEvent::TaskSkipped { task } => {
+                self.schedule.take(task);
+                self.skipped.insert(task.clone());
+                self.finish(task);
+            }
         }
     }
 
@@ -91,7 +109,7 @@ impl Plan {
     fn revise(&mut self, spec: &PlanSpec) {
         self.spec = Arc::new(spec.clone());
         let mut schedule = schedule_of(&spec.tasks);
-        schedule.finish_all(|task| has_succeeded(self.latest_run(task)));
+        schedule.finish_all(|task| self.is_done(task));
         for task in self.latest.keys() {
             schedule.take(task);
         }
@@ -101,13 +119,13 @@ impl Plan {
     /// A task is done. It may be so once more: what needs it and is done stays done, and what needs it and
     /// came to nothing waits for a person.
     fn finish(&mut self, task: &str) {
-        let (latest, runs) = (&self.latest, &self.runs);
-        let is_done = |task: &str| latest.get(task).is_some_and(|run| has_succeeded(runs.get(run)));
-        for ready in self.schedule.finish_with(task, is_done) {
+        let mut schedule = std::mem::take(&mut self.schedule);
+        for ready in schedule.finish_with(task, |task| self.is_done(task)) {
             if self.latest.contains_key(&ready) {
-                self.schedule.take(&ready);
+                schedule.take(&ready);
             }
         }
+        self.schedule = schedule;
     }
 
     /// Links the run before this one, and says whose session this one goes on in, if it does.
@@ -128,9 +146,15 @@ impl Plan {
 
     fn begin_run(&mut self, run: Run) {
         self.schedule.take(&run.task);
+        self.skipped.remove(&run.task);
         self.latest.insert_mut(run.task.clone(), run.id.clone());
         self.active.insert(run.id.clone());
         self.runs.insert_mut(run.id.clone(), run);
+    }
+
+    fn is_done(&self, task: &str) -> bool {
+        let succeeded = |run: &Run| matches!(run.step, RunStep::Succeeded(_));
+        self.latest_run(task).is_some_and(succeeded) || self.skipped.contains(task)
     }
 
     fn step(&mut self, at: WallMs, run: &RunId, step: RunStep) {
@@ -173,8 +197,4 @@ impl Plan {
             run.updated_at = at;
         }
     }
-}
-
-fn has_succeeded(run: Option<&Run>) -> bool {
-    run.is_some_and(|run| matches!(run.step, RunStep::Succeeded(_)))
 }

@@ -1,5 +1,6 @@
 //! A loop goes on: an iteration that is over is looked back at, and the next one begins.
 
+use super::pause::begin_by_itself;
 use crate::decide::looping::{begin_next, break_off, is_program, not_begun, tell, wait};
 use crate::decide::{pause, start};
 use crate::draft::Draft;
@@ -116,7 +117,7 @@ fn end_if_over(draft: &mut Draft<'_>) {
     match course(draft) {
         Course::GoesOn => {}
         Course::Again => say_again(draft),
-        Course::Limited => pause::begin_by_itself(draft, PauseReason::RateLimit),
+        Course::Limited => begin_by_itself(draft, PauseReason::RateLimit),
         Course::Over { failed } => {
             let Some(looped) = &draft.session.looped else { return };
             let iteration = looped.iteration;

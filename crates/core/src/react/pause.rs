@@ -1,8 +1,8 @@
 //! A pause goes on as soon as the agent may be stopped.
 
-use crate::decide::pause::{Reached, reach};
+use crate::decide::pause::{Reached, begin_now, reach};
 use crate::draft::Draft;
-use crate::pause::PauseStep;
+use crate::pause::{PauseReason, PauseStep, PauseWish};
 use crate::reason::SafeRule;
 use crate::session::Phase;
 
@@ -18,4 +18,11 @@ pub(super) fn go_on_if_safe(draft: &mut Draft<'_>) {
         let rule = if cut { SafeRule::TurnInterrupted } else { rule };
         reach(draft, op, rule, Reached::Safely);
     }
+}
+
+/// Begins a pause by itself, for this reason: whoever asked for something else is told of that.
+pub(super) fn begin_by_itself(draft: &mut Draft<'_>, reason: PauseReason) {
+    let (reply, op) = (draft.decision.reply.clone(), draft.new_op());
+    begin_now(draft, op, PauseWish::plain(reason));
+    draft.reply(reply);
 }

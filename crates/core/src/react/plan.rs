@@ -1,5 +1,6 @@
 //! What follows for plans: a run ends when its agent is done, and what is ready begins.
 
+use super::pause::begin_by_itself;
 use crate::decide::pause;
 use crate::draft::Draft;
 use crate::effect::Effect;
@@ -34,11 +35,11 @@ pub(crate) fn works_for_plan(draft: &Draft<'_>) -> bool {
 /// Has the command end that judges the work of the session in hand, if its run has come to that: a
 /// person wants it stopped. What is being merged already is merged. Whether there is such a run.
 pub(crate) fn stop_judging(draft: &mut Draft<'_>) -> bool {
-    let judged = run_in_hand(draft).is_some_and(|(_, run)| run.step == RunStep::Finishing);
-    if judged {
+    let step = run_in_hand(draft).map(|(_, run)| run.step);
+    if step == Some(RunStep::Finishing) {
         draft.effect(Effect::CutLineShort);
     }
-    judged
+    matches!(step, Some(RunStep::Finishing | RunStep::Merging(_)))
 }
 
 /// Nothing else of the plan of the session in hand begins by itself.
@@ -105,7 +106,7 @@ pub(super) fn pause_if_failed(draft: &mut Draft<'_>) {
     let rests = matches!(session.phase, Phase::Rest(Rest::Suspended | Rest::Completed));
     let idle = session.phase == Phase::Live && session.live_status() == Status::Idle;
     if session.turn_failed.is_some() && (idle || rests) && has_ended(session) && works() {
-        pause::begin_by_itself(draft, PauseReason::Error);
+        begin_by_itself(draft, PauseReason::Error);
     }
 }
 
@@ -122,6 +123,7 @@ pub(super) fn end_if_done(draft: &mut Draft<'_>) {
         }
         RunStep::Preparing
         | RunStep::Finishing
+        | RunStep::Merging(_)
         | RunStep::Waiting(_)
         | RunStep::Succeeded(_)
         | RunStep::Failed(_)
@@ -143,7 +145,7 @@ pub(super) fn end_if_done(draft: &mut Draft<'_>) {
             draft.plan_event(&of.plan, PlanEvent::RunFailed { run: id, why });
         }
         Phase::Live | Phase::Rest(Rest::Suspended | Rest::Completed) if is_done(&draft.session) => {
-            finish(draft, &of.plan, id);
+            finish(draft, &of.plan, id, false);
         }
         Phase::Live
         | Phase::Rest(_)
@@ -181,10 +183,10 @@ fn has_ended(session: &Session) -> bool {
         && session.turn().background == 0
 }
 
-/// Has the work of a run judged and merged.
-pub(crate) fn finish(draft: &mut Draft<'_>, plan: &PlanId, run: RunId) {
-    draft.plan_event(plan, PlanEvent::RunFinishing { run: run.clone() });
-    draft.plan_effect(plan, Effect::FinishRun { run });
+/// Has the work of a run committed and judged, or taken as it is.
+pub(crate) fn finish(draft: &mut Draft<'_>, plan: &PlanId, run: RunId, as_it_is: bool) {
+    draft.plan_event(plan, PlanEvent::RunFinishing { run: run.clone(), as_it_is });
+    draft.plan_effect(plan, Effect::JudgeRun { run });
 }
 
 /// Begins whatever is ready, as far as there is room.
@@ -199,6 +201,7 @@ pub(crate) fn begin_ready(draft: &mut Draft<'_>) {
                 task,
                 restart_of: None,
                 resumed_from: None,
+                retry: false,
                 alone: false,
             };
             draft.plan_event(&id, began);
@@ -220,7 +223,7 @@ fn next(draft: &Draft<'_>, plan: &Plan) -> Option<(RunId, String)> {
 /// waits to be merged does not; one that comes back by itself does.
 fn takes_room(draft: &Draft<'_>, run: &Run) -> bool {
     match run.step {
-        RunStep::Preparing | RunStep::Finishing => true,
+        RunStep::Preparing | RunStep::Finishing | RunStep::Merging(_) => true,
         RunStep::Working => {
             let session = run.session.as_ref().and_then(|id| draft.session_of(id));
             session.is_none_or(|session| match &session.phase {
@@ -256,7 +259,8 @@ pub(crate) fn go_on(draft: &mut Draft<'_>) {
         let effects: Vec<Effect> = active
             .filter_map(|run| match run.step {
                 RunStep::Preparing => Some(Effect::BeginRun { run: run.id.clone() }),
-                RunStep::Finishing => Some(Effect::FinishRun { run: run.id.clone() }),
+                RunStep::Finishing => Some(Effect::JudgeRun { run: run.id.clone() }),
+                RunStep::Merging(_) => Some(Effect::MergeRun { run: run.id.clone() }),
                 RunStep::Working
                 | RunStep::Waiting(_)
                 | RunStep::Succeeded(_)

@@ -404,7 +404,8 @@ impl State {
             | Effect::KeepGate { .. }
             | Effect::DropGate { .. }
             | Effect::BeginRun { .. }
-            | Effect::FinishRun { .. }
+            | Effect::JudgeRun { .. }
+            | Effect::MergeRun { .. }
             | Effect::SetTimer { .. } => return None,
         })
     }
@@ -463,7 +464,8 @@ fn failed(effect: &Effect) -> Option<Outcome> {
         | Effect::KeepGate { .. }
         | Effect::DropGate { .. }
         | Effect::BeginRun { .. }
-        | Effect::FinishRun { .. }
+        | Effect::JudgeRun { .. }
+        | Effect::MergeRun { .. }
         | Effect::SetTimer { .. } => return None,
     })
 }

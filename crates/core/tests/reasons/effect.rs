@@ -112,7 +112,8 @@ pub(crate) fn has_reason(session: &Session, effect: &Effect) -> bool {
         Effect::KeepGate { .. }
         | Effect::DropGate { .. }
         | Effect::BeginRun { .. }
-        | Effect::FinishRun { .. } => false,
+        | Effect::JudgeRun { .. }
+        | Effect::MergeRun { .. } => false,
         Effect::MakeWorktree { .. }
         | Effect::CheckStart { .. }
         | Effect::SaveWorktree { .. }

@@ -6,7 +6,7 @@ use crate::world::{Luck, World};
 use glis_core::effect::Effect;
 use glis_core::merge::Unmerged;
 use glis_core::pause::PauseMode;
-use glis_core::plan::{Pace, PlanSpec, Run, RunStep, TaskRef, TaskSpec};
+use glis_core::plan::{Pace, PlanSpec, Ruling, Run, RunStep, TaskRef, TaskSpec};
 use glis_core::spec::Spec;
 use glis_core::tree::PathList;
 use glis_core::{
@@ -27,7 +27,7 @@ fn task(id: &str, needs: &[&str]) -> TaskSpec {
 pub(crate) fn command(rng: &mut Rng) -> Input {
     let names = ["a", "b", "c"];
     let any = |rng: &mut Rng| (*rng.pick(&names).unwrap_or(&"a")).to_owned();
-    Input::Plan(match rng.below(10) {
+    Input::Plan(match rng.below(12) {
         0..=3 => {
             let spec = spec(rng);
             let only = rng.percent(20).then(|| any(rng));
@@ -43,9 +43,13 @@ pub(crate) fn command(rng: &mut Rng) -> Input {
             let prompt = rng.percent(30).then(|| "go on".to_owned());
             PlanCommand::Resume { id: id(), task: any(rng), prompt }
         }
-        _ => {
+        9 => {
             let spec = rng.percent(50).then(|| spec(rng));
             PlanCommand::Restart { id: id(), task: any(rng), spec }
+        }
+        _ => {
+            let ruling = *rng.pick(&Ruling::ALL).unwrap_or(&Ruling::Judge);
+            PlanCommand::Rule { id: id(), task: any(rng), ruling }
         }
     })
 }
@@ -79,10 +83,20 @@ pub(crate) fn perform(
         }
         return Some(Input::Command(make(world, plan, known, rng)));
     }
-    let Effect::FinishRun { run } = effect else { return None };
+    if let Effect::JudgeRun { run } = effect {
+        let run = run.clone();
+        let outcome = match rng.below(10) {
+            0 | 1 if mixed => {
+                PlanOutcome::NotAccepted { run, why: "exit 1".to_owned(), retries: 1 }
+            }
+            2 if mixed => PlanOutcome::Unmerged { run, why: Unmerged::Stopped },
+            _ => PlanOutcome::Accepted { run, commit: "w1".to_owned() },
+        };
+        return Some(Input::PlanOutcome { plan: plan.clone(), outcome });
+    }
+    let Effect::MergeRun { run } = effect else { return None };
     let run = run.clone();
     let outcome = match rng.below(10) {
-        0 if mixed => PlanOutcome::NotAccepted { run, why: "exit 1".to_owned() },
         1 if mixed => {
             let files = PathList::of(["a.txt".to_owned()]);
             PlanOutcome::Unmerged { run, why: Unmerged::Conflict { files } }
@@ -114,8 +128,11 @@ pub(crate) fn has_reason(plan: Option<&Plan>, effect: &Effect) -> bool {
     if let Effect::BeginRun { run } = effect {
         return step(run) == Some((&RunStep::Preparing, false));
     }
-    if let Effect::FinishRun { run } = effect {
+    if let Effect::JudgeRun { run } = effect {
         return step(run) == Some((&RunStep::Finishing, false));
+    }
+    if let Effect::MergeRun { run } = effect {
+        return matches!(step(run), Some((RunStep::Merging(_), false)));
     }
     false
 }
@@ -147,15 +164,23 @@ pub(crate) fn judge(before: &House, recorded: &Recorded) -> Result<(), String> {
             // What is continued in the same decision is so by then.
             fault("a run begins in a paused plan")
         }
-        PlanEvent::RunBegan { run, restart_of, task, .. } => {
+        PlanEvent::RunBegan { run, restart_of, resumed_from, task, .. } => {
             let again = plan.and_then(|plan| plan.latest_run(task)).map(|run| &run.id);
-            if plan.is_some_and(|plan| plan.run(run).is_some()) || again != restart_of.as_ref() {
+            let behind = restart_of.as_ref().or(resumed_from.as_ref());
+            if plan.is_some_and(|plan| plan.run(run).is_some()) || again != behind {
                 return fault("a task is done twice unasked");
             }
             Ok(())
         }
-        PlanEvent::RunFinishing { run }
-        | PlanEvent::RunSucceeded { run, .. }
+        PlanEvent::RunSucceeded { run, .. } => {
+            let step = plan.and_then(|plan| plan.run(run)).map(|run| &run.step);
+            if !matches!(step, Some(RunStep::Merging(_))) {
+                return fault("what nobody accepted is merged");
+            }
+            Ok(())
+        }
+        PlanEvent::RunFinishing { run, .. }
+        | PlanEvent::RunAccepted { run, .. }
         | PlanEvent::RunFailed { run, .. }
         | PlanEvent::RunWaits { run, .. }
         | PlanEvent::RunCanceled { run } => {
@@ -167,6 +192,7 @@ pub(crate) fn judge(before: &House, recorded: &Recorded) -> Result<(), String> {
         PlanEvent::Begun { .. }
         | PlanEvent::Revised { .. }
         | PlanEvent::Continued { .. }
-        | PlanEvent::Stopped { .. } => Ok(()),
+        | PlanEvent::Stopped { .. }
+        | PlanEvent::TaskSkipped { .. } => Ok(()),
     }
 }

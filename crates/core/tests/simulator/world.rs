@@ -358,7 +358,8 @@ impl World {
             | Effect::KeepGate { .. }
             | Effect::DropGate { .. }
             | Effect::BeginRun { .. }
-            | Effect::FinishRun { .. }
+            | Effect::JudgeRun { .. }
+            | Effect::MergeRun { .. }
             | Effect::CutLineShort
             | Effect::CutSetUpShort => return Ok(None),
             // Somebody may be attached; one who is left alone is not.

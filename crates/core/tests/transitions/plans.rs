@@ -12,7 +12,7 @@ use glis_core::input::{Exit, Hearing, Outcome, Sign, World};
 use glis_core::leftover::Leftovers;
 use glis_core::merge::Unmerged;
 use glis_core::pause::{Moment, OnTimeout, PauseMode, PauseReason};
-use glis_core::plan::{Pace, PlanEvent, PlanSpec, RunState, TaskRef, TaskSpec};
+use glis_core::plan::{Pace, PlanEvent, PlanSpec, Ruling, RunState, TaskRef, TaskSpec};
 use glis_core::session::{Process, StopCause};
 use glis_core::spec::Spec;
 use glis_core::tree::{Clearing, PathList};
@@ -58,6 +58,7 @@ fn told(house: &mut House, input: Input) -> String {
         Ok(decision) => decision,
         Err(Refusal::TaskIdle { state, .. }) => return format!("refused: {}", state.word()),
         Err(Refusal::TaskAtWork { .. }) => return "refused: at work".to_owned(),
+        Err(Refusal::TaskNotBegun { .. }) => return "refused: not begun".to_owned(),
         Err(refusal) => return format!("refused: {refusal:?}"),
     };
     let mut words: Vec<String> = Vec::new();
@@ -69,11 +70,14 @@ fn told(house: &mut House, input: Input) -> String {
                 PlanEvent::Continued { .. } => "continued".to_owned(),
                 PlanEvent::Stopped { why } => format!("stopped by {why:?}").to_lowercase(),
                 PlanEvent::RunBegan { run, .. } => format!("{run} began"),
-                PlanEvent::RunFinishing { run } => format!("{run} finishing"),
+                PlanEvent::RunFinishing { run, as_it_is: false } => format!("{run} finishing"),
+                PlanEvent::RunFinishing { run, .. } => format!("{run} finishing as it is"),
+                PlanEvent::RunAccepted { run, .. } => format!("{run} accepted"),
                 PlanEvent::RunSucceeded { run, .. } => format!("{run} succeeded"),
                 PlanEvent::RunFailed { run, .. } => format!("{run} failed"),
                 PlanEvent::RunWaits { run, .. } => format!("{run} waits"),
                 PlanEvent::RunCanceled { run } => format!("{run} canceled"),
+                PlanEvent::TaskSkipped { task } => format!("{task} skipped"),
             });
         }
         if matches!(event, Event::PauseBegan { .. }) {
@@ -86,8 +90,10 @@ fn told(house: &mut House, input: Input) -> String {
     for (subject, effect) in &decision.effects {
         if let Effect::BeginRun { run } = effect {
             words.push(format!("begin {run}"));
-        } else if let Effect::FinishRun { run } = effect {
-            words.push(format!("finish {run}"));
+        } else if let Effect::JudgeRun { run } = effect {
+            words.push(format!("judge {run}"));
+        } else if let Effect::MergeRun { run } = effect {
+            words.push(format!("merge {run}"));
         } else if *effect == Effect::CutLineShort {
             words.push("cut line short".to_owned());
         } else {
@@ -243,6 +249,10 @@ fn ended(house: &mut House, outcome: impl Fn(RunId) -> PlanOutcome, run: &str) -
     told(house, Input::PlanOutcome { plan: plan(), outcome })
 }
 
+fn accepted(house: &mut House, run: &str) -> String {
+    ended(house, |run| PlanOutcome::Accepted { run, commit: "w1".to_owned() }, run)
+}
+
 fn merged(house: &mut House, run: &str) -> String {
     ended(house, |run| PlanOutcome::Merged { run, commit: "c1".to_owned() }, run)
 }
@@ -255,7 +265,8 @@ fn conflict(run: RunId) -> PlanOutcome {
 /// A run from its session to its merge; tells what follows from that.
 fn go_through(house: &mut House, run: &str, task: &str) -> String {
     begin(house, run, task);
-    assert_eq!(sign(house, run, Sign::TurnEnded), format!("{run} finishing, finish {run}"));
+    assert_eq!(sign(house, run, Sign::TurnEnded), format!("{run} finishing, judge {run}"));
+    assert_eq!(accepted(house, run), format!("{run} accepted, merge {run}"));
     merged(house, run)
 }
 
@@ -299,8 +310,10 @@ fn an_interrupted_plan_pauses_what_runs_and_begins_nothing_until_it_is_executed_
     take(&mut house, "dust-1");
     assert_eq!(state(&house, "dust-1"), RunState::Running);
     assert_eq!(resume(&mut house, "dust"), "refused: running");
-    let finishing = "dust-1 finishing, finish dust-1";
+    let finishing = "dust-1 finishing, judge dust-1";
     assert_eq!(sign(&mut house, "dust-1", Sign::TurnEnded), finishing);
+    assert_eq!(merged(&mut house, "dust-1"), "", "what nobody accepted is not merged");
+    assert_eq!(accepted(&mut house, "dust-1"), "dust-1 accepted, merge dust-1");
     assert_eq!(merged(&mut house, "dust-1"), "dust-1 succeeded");
     assert_eq!(merged(&mut house, "dust-1"), "", "never twice");
     assert_eq!(execute(&mut house, pace(1)), "continued, sweep-1 began, begin sweep-1");
@@ -340,7 +353,9 @@ fn a_run_has_one_session_however_often_it_is_begun() {
     assert!(matches!(decide(&mut house, again), Err(Refusal::NoSuchTask { .. })));
     assert_eq!(told(&mut house, Input::AllObserved), "", "it works, and goes on by itself");
     sign(&mut house, "dust-1", Sign::TurnEnded);
-    assert_eq!(told(&mut house, Input::AllObserved), "finish dust-1", "the daemon died again");
+    assert_eq!(told(&mut house, Input::AllObserved), "judge dust-1", "the daemon died again");
+    accepted(&mut house, "dust-1");
+    assert_eq!(told(&mut house, Input::AllObserved), "merge dust-1", "and once more");
 }
 
 #[test]
@@ -349,13 +364,14 @@ fn work_that_is_in_conflict_waits_and_its_agent_mends_it() {
     execute(&mut house, pace(1));
     begin(&mut house, "dust-1", "dust");
     sign(&mut house, "dust-1", Sign::TurnEnded);
+    accepted(&mut house, "dust-1");
     assert_eq!(ended(&mut house, conflict, "dust-1"), "dust-1 waits");
     assert_eq!(state(&house, "dust-1"), RunState::Waiting);
     let asked = resume(&mut house, "dust");
     assert!(asked.starts_with("says \"[glis] Your work and the branch glis/plan/p"), "{asked}");
     take(&mut house, "dust-1");
     assert_eq!(state(&house, "dust-1"), RunState::Running);
-    let finishing = "dust-1 finishing, finish dust-1";
+    let finishing = "dust-1 finishing, judge dust-1";
     assert_eq!(sign(&mut house, "dust-1", Sign::TurnEnded), finishing);
     // What no agent can mend is tried again.
     let full = |run| PlanOutcome::Unmerged { run, why: Unmerged::Failed { why: String::new() } };
@@ -368,19 +384,21 @@ fn work_that_is_in_conflict_waits_and_its_agent_mends_it() {
 fn a_task_that_is_stopped_while_it_is_judged_waits_and_nothing_else_begins() {
     let stopped = |run| PlanOutcome::Unmerged { run, why: Unmerged::Stopped };
     let stop = || Input::Command(Command::Stop { session: id("dust-1"), cause: StopCause::Asked });
-    let finishing = "dust-1 finishing, finish dust-1";
-    for outcome in [stopped, |run| PlanOutcome::Merged { run, commit: "c1".to_owned() }] {
+    let finishing = "dust-1 finishing, judge dust-1";
+    for is_judged in [false, true] {
         let mut house = House::default();
         execute(&mut house, pace(1));
         begin(&mut house, "dust-1", "dust");
         assert_eq!(sign(&mut house, "dust-1", Sign::TurnEnded), finishing);
-        assert_eq!(told(&mut house, stop()), "stopped by user, cut line short");
-        let then = ended(&mut house, outcome, "dust-1");
-        if then == "dust-1 waits" {
+        if is_judged {
+            accepted(&mut house, "dust-1");
+            assert_eq!(told(&mut house, stop()), "stopped by user");
+            assert_eq!(merged(&mut house, "dust-1"), "dust-1 succeeded", "and nothing begins");
+        } else {
+            assert_eq!(told(&mut house, stop()), "stopped by user, cut line short");
+            assert_eq!(ended(&mut house, stopped, "dust-1"), "dust-1 waits");
             assert_eq!(state(&house, "dust-1"), RunState::Waiting);
             assert_eq!(resume(&mut house, "dust"), finishing);
-        } else {
-            assert_eq!(then, "dust-1 succeeded", "and nothing begins");
         }
     }
 }
@@ -400,7 +418,7 @@ fn a_prompt_that_the_agent_cannot_be_handed_is_no_task_done() {
     let again = Input::Plan(PlanCommand::Resume { id, task, prompt });
     assert_eq!(told(&mut house, again), "says \"shorter\"");
     take(&mut house, "dust-1");
-    let finishing = "dust-1 finishing, finish dust-1";
+    let finishing = "dust-1 finishing, judge dust-1";
     assert_eq!(sign(&mut house, "dust-1", Sign::TurnEnded), finishing);
 }
 
@@ -482,29 +500,142 @@ fn a_restart_is_from_what_the_file_says_now() {
     assert_eq!(prompt.as_deref(), Some("dust it well"));
 }
 
+fn refused(house: &mut House, run: &str, retries: u32) -> String {
+    ended(house, |run| PlanOutcome::NotAccepted { run, why: "exit 1".to_owned(), retries }, run)
+}
+
+fn rule(house: &mut House, task: &str, ruling: Ruling) -> String {
+    let (id, task) = (plan(), task.to_owned());
+    told(house, Input::Plan(PlanCommand::Rule { id, task, ruling }))
+}
+
+/// Its agent is done, and its work is to be judged.
+fn finish(house: &mut House, run: &str, task: &str) {
+    begin(house, run, task);
+    sign(house, run, Sign::TurnEnded);
+}
+
 #[test]
 fn what_is_not_accepted_has_failed_and_keeps_only_what_needs_it() {
     let mut house = House::default();
     execute(&mut house, pace(1));
     go_through(&mut house, "dust-1", "dust");
-    begin(&mut house, "sweep-1", "sweep");
-    sign(&mut house, "sweep-1", Sign::TurnEnded);
-    let refused = |run| PlanOutcome::NotAccepted { run, why: "exit 1".to_owned() };
-    let next = ended(&mut house, refused, "sweep-1");
+    finish(&mut house, "sweep-1", "sweep");
+    let next = refused(&mut house, "sweep-1", 0);
     assert_eq!(next, "sweep-1 failed, wash-1 began, begin wash-1");
     assert_eq!(go_through(&mut house, "wash-1", "wash"), "wash-1 succeeded", "wax waits for ever");
     let too_soon = resume(&mut house, "sweep");
     assert!(too_soon.starts_with("refused: Busy"), "its agent is being stopped: {too_soon}");
 }
 
+/// In the same conversation, each time as a run of its own, and so often in a row as is set.
 #[test]
-fn a_review_stops_after_each_task_and_one_task_alone_after_that_one() {
+fn an_agent_is_told_what_was_not_accepted_and_its_work_is_judged_again() {
     let mut house = House::default();
+    execute(&mut house, pace(1));
+    finish(&mut house, "dust-1", "dust");
+    let told = refused(&mut house, "dust-1", 2);
+    assert!(told.starts_with("dust-1 failed, dust-2 began, says \"[glis] Your work"), "{told}");
+    for (run, next) in [("dust-2", Some("dust-3")), ("dust-3", None)] {
+        take(&mut house, "dust-1");
+        let finishing = format!("{run} finishing, judge {run}");
+        assert_eq!(sign(&mut house, "dust-1", Sign::TurnEnded), finishing);
+        let told = refused(&mut house, run, 2);
+        match next {
+            Some(next) => assert!(told.contains(&format!("{next} began")), "{told}"),
+            None => assert_eq!(told, format!("{run} failed"), "a person is next"),
+        }
+    }
+    let links =
+        house.plan(&plan()).map(|plan| plan.latest_run("dust").unwrap().resumed_from.clone());
+    assert_eq!(links, Some(Some(RunId("dust-2".to_owned()))));
+}
+
+#[test]
+fn nobody_is_told_anything_by_itself_whose_plan_or_house_was_stopped_meanwhile() {
+    for stop in ["plan", "house"] {
+        let mut house = House::default();
+        execute(&mut house, pace(1));
+        finish(&mut house, "dust-1", "dust");
+        if stop == "plan" {
+            interrupt(&mut house, PauseMode::Interrupt);
+        } else {
+            told(&mut house, Input::Gate(GateCommand::Shut(wish(PauseMode::Boundary))));
+        }
+        assert_eq!(refused(&mut house, "dust-1", 2), "dust-1 failed", "{stop}");
+    }
+}
+
+#[test]
+fn a_review_is_before_the_merge_and_what_does_not_need_it_goes_on() {
+    let mut house = House::default();
+    execute(&mut house, pace(1));
+    go_through(&mut house, "dust-1", "dust");
     execute(&mut house, Pace { review: true, ..pace(1) });
-    assert_eq!(go_through(&mut house, "dust-1", "dust"), "dust-1 succeeded, stopped by review");
-    let only = Pace { only: Some("wash".to_owned()), ..pace(1) };
-    assert_eq!(execute(&mut house, only), "continued, wash-1 began, begin wash-1");
-    assert_eq!(go_through(&mut house, "wash-1", "wash"), "wash-1 succeeded, stopped by only");
+    finish(&mut house, "sweep-1", "sweep");
+    let judged = "sweep-1 accepted, sweep-1 waits, wash-1 began, begin wash-1";
+    assert_eq!(accepted(&mut house, "sweep-1"), judged);
+    assert_eq!(state(&house, "sweep-1"), RunState::Waiting);
+    // As it is, and by nobody else.
+    let taken = "sweep-1 finishing as it is, judge sweep-1";
+    assert_eq!(rule(&mut house, "sweep", Ruling::Accept), taken);
+    assert_eq!(accepted(&mut house, "sweep-1"), "sweep-1 accepted, merge sweep-1");
+    assert_eq!(merged(&mut house, "sweep-1"), "sweep-1 succeeded");
+    // Words go back to its agent, and its work is judged again.
+    finish(&mut house, "wash-1", "wash");
+    accepted(&mut house, "wash-1");
+    let (id, task, prompt) = (plan(), "wash".to_owned(), Some("warmer".to_owned()));
+    let again = Input::Plan(PlanCommand::Resume { id, task, prompt });
+    assert_eq!(told(&mut house, again), "says \"warmer\"");
+    take(&mut house, "wash-1");
+    let finishing = "wash-1 finishing, judge wash-1";
+    assert_eq!(sign(&mut house, "wash-1", Sign::TurnEnded), finishing);
+    accepted(&mut house, "wash-1");
+    assert_eq!(rule(&mut house, "wash", Ruling::Reject), "wash-1 failed");
+    assert_eq!(rule(&mut house, "wash", Ruling::Reject), "refused: failed");
+}
+
+#[test]
+fn what_was_not_accepted_is_judged_again_or_taken_as_it_is() {
+    for (ruling, how) in [(Ruling::Judge, "finishing"), (Ruling::Accept, "finishing as it is")] {
+        let mut house = House::default();
+        execute(&mut house, pace(1));
+        assert_eq!(rule(&mut house, "dust", ruling), "refused: at work");
+        assert_eq!(rule(&mut house, "sweep", ruling), "refused: not begun");
+        finish(&mut house, "dust-1", "dust");
+        assert_eq!(rule(&mut house, "dust", ruling), "refused: at work", "it is judged");
+        refused(&mut house, "dust-1", 0);
+        let again = format!("dust-2 began, dust-2 {how}, judge dust-2");
+        assert_eq!(rule(&mut house, "dust", ruling), again);
+        accepted(&mut house, "dust-2");
+        let next = "dust-2 succeeded, sweep-1 began, begin sweep-1";
+        assert_eq!(merged(&mut house, "dust-2"), next);
+        assert_eq!(rule(&mut house, "dust", ruling), "refused: succeeded");
+    }
+}
+
+#[test]
+fn a_task_that_is_skipped_counts_as_done_for_what_needs_it() {
+    let mut house = House::default();
+    execute(&mut house, pace(1));
+    assert_eq!(rule(&mut house, "sweep", Ruling::Skip), "sweep skipped", "not begun");
+    finish(&mut house, "dust-1", "dust");
+    refused(&mut house, "dust-1", 0);
+    let next = "dust skipped, wash-1 began, begin wash-1";
+    assert_eq!(rule(&mut house, "dust", Ruling::Skip), next);
+    let next = "wash-1 succeeded, wax-1 began, begin wax-1";
+    assert_eq!(go_through(&mut house, "wash-1", "wash"), next);
+    // It may be done after all.
+    assert_eq!(restart(&mut house, "dust"), "dust-2 began, begin dust-2");
+    assert!(!house.plan(&plan()).unwrap().skipped.contains("dust"));
+}
+
+#[test]
+fn one_task_alone_stops_the_plan_behind_it() {
+    let mut house = House::default();
+    let only = Pace { only: Some("dust".to_owned()), ..pace(1) };
+    assert_eq!(execute(&mut house, only), "plan begun, dust-1 began, begin dust-1");
+    assert_eq!(go_through(&mut house, "dust-1", "dust"), "dust-1 succeeded, stopped by only");
 }
 
 #[test]
@@ -513,6 +644,7 @@ fn at_a_shut_gate_no_task_begins() {
     execute(&mut house, pace(1));
     begin(&mut house, "dust-1", "dust");
     sign(&mut house, "dust-1", Sign::TurnEnded);
+    accepted(&mut house, "dust-1");
     told(&mut house, Input::Gate(GateCommand::Shut(wish(PauseMode::Boundary))));
     assert!(matches!(house.gate(), Gate::Pausing(_)));
     assert_eq!(merged(&mut house, "dust-1"), "dust-1 succeeded");
@@ -572,6 +704,7 @@ fn what_is_done_once_more_does_not_undo_what_needs_it() {
     let again = Input::Plan(PlanCommand::Execute { id, spec, pace: pace(2) });
     assert_eq!(told(&mut house, again), "revised, continued, air-1 began, begin air-1");
     sign(&mut house, "dust-2", Sign::TurnEnded);
+    accepted(&mut house, "dust-2");
     assert_eq!(merged(&mut house, "dust-2"), "dust-2 succeeded");
     assert_eq!(go_through(&mut house, "air-1", "air"), "air-1 succeeded");
     assert!(house.plan(&plan()).is_some_and(|plan| plan.schedule.is_over()));

@@ -83,6 +83,7 @@ pub(crate) fn refusal(refusal: &Refusal) -> String {
         | Refusal::NoSuchTask { .. }
         | Refusal::TaskIdle { .. }
         | Refusal::TaskAtWork { .. }
+        | Refusal::TaskNotBegun { .. }
         | Refusal::WrongRoot(_)
         | Refusal::NoLoop { .. }
         | Refusal::BudgetSpent { .. }
@@ -196,7 +197,8 @@ fn effect(effect: &Effect) -> String {
         Effect::KeepGate { .. } => "keep gate".to_owned(),
         Effect::DropGate { .. } => "drop gate".to_owned(),
         Effect::BeginRun { .. } => "begin run".to_owned(),
-        Effect::FinishRun { .. } => "finish run".to_owned(),
+        Effect::JudgeRun { .. } => "judge run".to_owned(),
+        Effect::MergeRun { .. } => "merge run".to_owned(),
     }
 }
 

@@ -126,7 +126,7 @@ fn about_loop(event: &LoopEvent, looped: &Loop) -> String {
 /// The run whose work an event of a plan tells something of.
 pub(super) fn run_of(event: &PlanEvent) -> Option<&RunId> {
     match event {
-        PlanEvent::RunFinishing { run }
+        PlanEvent::RunFinishing { run, .. }
         | PlanEvent::RunSucceeded { run, .. }
         | PlanEvent::RunFailed { run, .. }
         | PlanEvent::RunWaits { run, .. } => Some(run),
@@ -135,7 +135,9 @@ pub(super) fn run_of(event: &PlanEvent) -> Option<&RunId> {
         | PlanEvent::Continued { .. }
         | PlanEvent::Stopped { .. }
         | PlanEvent::RunBegan { .. }
-        | PlanEvent::RunCanceled { .. } => None,
+        | PlanEvent::RunAccepted { .. }
+        | PlanEvent::RunCanceled { .. }
+        | PlanEvent::TaskSkipped { .. } => None,
     }
 }
 
@@ -146,7 +148,7 @@ fn kind_of(event: &PlanEvent) -> Option<Kind> {
         PlanEvent::RunFailed { why: RunFault::NotBegun(_) | RunFault::NotAccepted(_), .. } => {
             Some(Kind::Failed)
         }
-        PlanEvent::RunFailed { why: RunFault::NotStarted(_), .. }
+        PlanEvent::RunFailed { why: RunFault::NotStarted(_) | RunFault::Rejected, .. }
         | PlanEvent::RunFinishing { .. }
         | PlanEvent::RunSucceeded { .. }
         | PlanEvent::Begun { .. }
@@ -154,17 +156,17 @@ fn kind_of(event: &PlanEvent) -> Option<Kind> {
         | PlanEvent::Continued { .. }
         | PlanEvent::Stopped { .. }
         | PlanEvent::RunBegan { .. }
-        | PlanEvent::RunCanceled { .. } => None,
+        | PlanEvent::RunAccepted { .. }
+        | PlanEvent::RunCanceled { .. }
+        | PlanEvent::TaskSkipped { .. } => None,
     }
 }
 
-/// What a person reads of a run that needs one, if it still does.
+/// What a person reads of the latest run of a task that needs one, if it still does.
 pub(super) fn of_run(run: &Run) -> Option<String> {
-    if run.superseded_by.is_some() {
-        return None;
-    }
     let task = &run.task;
     match &run.step {
+        RunStep::Waiting(Unmerged::Review) => Some(format!("task {task} is done: look at it")),
         RunStep::Waiting(why) => {
             Some(format!("task {task}: its work is not merged: {}", unmerged(why)))
         }
@@ -174,10 +176,11 @@ pub(super) fn of_run(run: &Run) -> Option<String> {
         RunStep::Failed(RunFault::NotAccepted(why)) => {
             Some(format!("task {task} is not accepted: {why}"))
         }
-        RunStep::Failed(RunFault::NotStarted(_))
+        RunStep::Failed(RunFault::NotStarted(_) | RunFault::Rejected)
         | RunStep::Preparing
         | RunStep::Working
         | RunStep::Finishing
+        | RunStep::Merging(_)
         | RunStep::Succeeded(_)
         | RunStep::Canceled => None,
     }
@@ -193,6 +196,7 @@ fn unmerged(why: &Unmerged) -> String {
         Unmerged::CheckedOut { branch, at } => format!("{branch} is checked out in {at}"),
         Unmerged::NoWorktree => "its worktree is gone".to_owned(),
         Unmerged::Hook { .. } => "a hook has refused it".to_owned(),
+        Unmerged::Review => "you look at it first".to_owned(),
         Unmerged::Stopped => "it was stopped while it was judged".to_owned(),
         Unmerged::Failed { why } => why.clone(),
     }

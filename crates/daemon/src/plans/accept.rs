@@ -27,5 +27,6 @@ pub(super) fn run(line: &ShellLine, ticket: &Ticket) -> Result<Acceptance, Strin
         End::Failed(status) => status.to_string(),
         End::TooLate => format!("no end after {} s", line.secs_max),
     };
-    Ok(Acceptance::Refused(format!("{how}; its last output: {said}")))
+    let said = if said.is_empty() { "it printed nothing".to_owned() } else { said };
+    Ok(Acceptance::Refused(format!("`{}`: {how}\n{said}", line.command)))
 }

@@ -1,24 +1,23 @@
 //! What front ends ask of plans: executed, watched, interrupted; their tasks resumed and begun anew.
 
+mod follow;
+
+use self::follow::seen;
 use super::carry::{Asked, storage};
 use super::state::ServerState;
 use super::steps::Steps;
 use crate::environments::Caller;
-use crate::mailbox::Published;
 use crate::peer::Peer;
 use crate::plan_view;
 use crate::run_records::Unfit;
 use glis_core::decision::Reply;
 use glis_core::pause::PauseMode;
-use glis_core::plan::{Pace, Plan, PlanSpec, Run};
+use glis_core::plan::{Pace, Plan, PlanSpec, Ruling, Run};
 use glis_core::refusal::Elsewhere;
 use glis_core::session::Phase;
-use glis_core::{
-    Command, Event, House, PlanCommand, PlanId, Refusal, RunId, SessionId, Subject, name,
-};
+use glis_core::{Command, House, PlanCommand, PlanId, Refusal, SessionId, name};
 use glis_wire::client::{Response, Trouble};
 use glis_wire::plan::{Execute, PlanRequest, RunView};
-use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -39,12 +38,13 @@ pub(super) async fn look(
 ) -> io::Result<Response> {
     match request {
         PlanRequest::Show { place, file } => Ok(show(state, &place, &file).await),
-        PlanRequest::Follow { plan } => follow(state, peer, PlanId(plan)).await,
+        PlanRequest::Follow { plan } => follow::follow(state, peer, PlanId(plan)).await,
         PlanRequest::Runs { place, task } => Ok(runs(state, &place, task).await),
         PlanRequest::Execute(_)
         | PlanRequest::Pause { .. }
         | PlanRequest::Resume { .. }
-        | PlanRequest::Restart { .. } => Ok(bad("this changes something")),
+        | PlanRequest::Restart { .. }
+        | PlanRequest::Rule { .. } => Ok(bad("this changes something")),
     }
 }
 
@@ -63,6 +63,9 @@ pub(super) async fn change(
         }
         PlanRequest::Restart { place, task, plan } => {
             restart(state, steps, (&place, task, plan), env).await
+        }
+        PlanRequest::Rule { place, task, ruling } => {
+            Ok(rule(state, steps, &place, (task, ruling)).await)
         }
         PlanRequest::Show { .. } | PlanRequest::Follow { .. } | PlanRequest::Runs { .. } => {
             Ok(bad("this changes nothing"))
@@ -86,16 +89,6 @@ async fn show(state: &ServerState, place: &str, file: &str) -> Response {
     match root(state, place).await {
         Ok(root) => seen(state, id_of(&root, file)).await,
         Err(response) => *response,
-    }
-}
-
-/// A plan as it is.
-async fn seen(state: &ServerState, id: PlanId) -> Response {
-    let look = move |house: &House| house.plan(&id).map(|plan| plan_view::plan(house, plan));
-    match state.mailbox.house(look).await {
-        Some(Some(plan)) => Response::Plan(Box::new(plan)),
-        Some(None) => Response::NoPlan,
-        None => storage(),
     }
 }
 
@@ -196,79 +189,6 @@ fn slug(wanted: &Execute) -> String {
     made.or_else(|| file.and_then(name::made_from)).unwrap_or_else(|| "plan".to_owned())
 }
 
-/// What has changed in the runs of a plan since it was last looked at.
-#[derive(Default)]
-struct Seen(BTreeMap<RunId, RunView>);
-
-impl Seen {
-    /// The runs that differ, and whether nothing of the plan goes on by itself.
-    async fn look(&mut self, state: &ServerState, id: &PlanId) -> Option<(Vec<RunView>, bool)> {
-        let (wanted, known) = (id.clone(), self.0.keys().cloned().collect::<Vec<_>>());
-        let look = move |house: &House| {
-            let plan = house.plan(&wanted)?;
-            let runs = plan.active.iter().chain(&known).filter_map(|id| plan.run(id));
-            let view = |run: &Run| plan_view::run(plan, run, plan_view::session_of(house, run));
-            let runs: BTreeMap<RunId, RunView> =
-                runs.map(|run| (run.id.clone(), view(run))).collect();
-            Some((runs, plan_view::is_at_rest(house, plan)))
-        };
-        let (runs, at_rest) = state.mailbox.house(look).await??;
-        let differs = |(id, run): &(&RunId, &RunView)| self.0.get(*id) != Some(*run);
-        let changed = runs.iter().filter(differs).map(|(_, run)| run.clone()).collect();
-        // What is over is told once more when it is, and not looked at again.
-        self.0 = runs;
-        self.0.retain(|_, run| run.commit.is_none() && run.fault.is_none());
-        Some((changed, at_rest))
-    }
-}
-
-/// Whether something has happened to a plan or to a session of it.
-fn concerns(published: &Published, id: &PlanId, sessions: &[SessionId]) -> bool {
-    match &published.recorded.subject {
-        Subject::Plan(plan) => plan == id,
-        Subject::Session(session) => sessions.contains(session) || is_born(published, id),
-        // The gate holds everything.
-        Subject::House => true,
-    }
-}
-
-/// Whether a session of the plan has come into being.
-fn is_born(published: &Published, id: &PlanId) -> bool {
-    let Event::SessionCreated { spec, .. } = &published.recorded.event else { return false };
-    spec.task.as_ref().is_some_and(|task| task.plan == *id)
-}
-
-async fn follow(state: &ServerState, peer: &mut Peer, id: PlanId) -> io::Result<Response> {
-    let mut news = state.mailbox.news.subscribe();
-    let mut seen_runs = Seen::default();
-    loop {
-        let Some((changed, at_rest)) = seen_runs.look(state, &id).await else {
-            return Ok(Response::NoPlan);
-        };
-        for run in changed {
-            peer.send(&Response::Run(Box::new(run))).await?;
-        }
-        if at_rest {
-            // What the records say is what is shown.
-            state.plans.records.settled().await;
-            return Ok(seen(state, id).await);
-        }
-        let sessions: Vec<SessionId> =
-            seen_runs.0.values().filter_map(|run| run.session.clone().map(SessionId)).collect();
-        loop {
-            tokio::select! {
-                published = news.recv() => match published {
-                    Ok(published) if concerns(&published, &id, &sessions) => break,
-                    Ok(_) => {}
-                    Err(RecvError::Lagged(_)) => break,
-                    Err(RecvError::Closed) => return Err(io::ErrorKind::BrokenPipe.into()),
-                },
-                () = peer.gone() => return Err(io::ErrorKind::BrokenPipe.into()),
-            }
-        }
-    }
-}
-
 /// Pauses what runs of a plan, and waits until it is.
 async fn pause(
     state: &ServerState,
@@ -320,6 +240,7 @@ fn is_stopping(run: &Run, phase: Option<&Phase>) -> bool {
             Some(Phase::Live | Phase::Rest(_) | Phase::Chore { .. }) | None => false,
         },
         RunStep::Finishing
+        | RunStep::Merging(_)
         | RunStep::Waiting(_)
         | RunStep::Succeeded(_)
         | RunStep::Failed(_)
@@ -497,4 +418,23 @@ async fn restart(
         Some(Err(refusal)) => Response::Refused(refusal),
         None => storage(),
     })
+}
+
+/// Does what a person says about a task.
+async fn rule(
+    state: &ServerState,
+    steps: &Steps<'_>,
+    place: &str,
+    (task, ruling): (String, Ruling),
+) -> Response {
+    let plan = match plan_of(state, place, &task).await {
+        Ok((plan, _)) => plan,
+        Err(response) => return *response,
+    };
+    let command = PlanCommand::Rule { id: plan.clone(), task: task.clone(), ruling };
+    match state.mailbox.ask_plan(command, Some(steps.from().clone())).await {
+        Some(Ok(_)) => latest(state, plan, task).await,
+        Some(Err(refusal)) => Response::Refused(refusal),
+        None => storage(),
+    }
 }

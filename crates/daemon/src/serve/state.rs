@@ -8,6 +8,7 @@ use crate::doctor::Doctor;
 use crate::gate::GateStore;
 use crate::mailbox::{Mailbox, Query};
 use crate::places::Places;
+use crate::plan_view;
 use crate::plans::Plans;
 use crate::pools::Pools;
 use crate::settings::Settings;
@@ -15,7 +16,6 @@ use crate::shutdown::ShutdownRequest;
 use crate::strays::Strays;
 use crate::trees::Trees;
 use crate::views::Views;
-use glis_core::plan::RunStep;
 use glis_core::session::{Deferral, Session};
 use glis_core::{House, Refusal, SessionId};
 use glis_wire::build::Build;
@@ -124,6 +124,6 @@ impl ServerState {
 /// The sessions whose work for a task is being judged and merged.
 fn judged(house: &House) -> Vec<SessionId> {
     let active = house.plans().flat_map(|plan| plan.active.iter().filter_map(|run| plan.run(run)));
-    let finishing = active.filter(|run| run.step == RunStep::Finishing);
+    let finishing = active.filter(|run| plan_view::is_finishing(run));
     finishing.filter_map(|run| run.session.clone()).collect()
 }

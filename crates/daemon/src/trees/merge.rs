@@ -2,6 +2,7 @@
 
 use super::Trees;
 use super::lock::set_stale_aside;
+use super::message::message;
 use super::save::relink;
 use super::unmerged::NotMerged;
 use crate::environments::Env;
@@ -10,12 +11,12 @@ use crate::worktrees::{repository, top};
 use glis_core::Session;
 use glis_core::merge::Unmerged;
 use glis_core::session::Phase;
-use glis_snapshot::{CommitRequest, Committed, Hooks, MergeRequest, Merged, Unreadable};
+use glis_snapshot::{
+    CommitRequest, Committed, Hooks, MergeRequest, Merged, SnapshotFault, Unreadable,
+};
 
 /// How the names of the branches begin that get a result whose own branch is checked out.
 const ASIDE: &str = "glis/merge/";
-/// A subject that is longer is cut by those who show it.
-const SUBJECT_MAX: usize = 72;
 
 impl Trees {
     /// Saves a session's worktree, commits it on the session's branch, and merges that. Each step can
@@ -55,17 +56,39 @@ impl Trees {
         hooks: Option<&dyn Hooks>,
     ) -> Result<(Committed, Merged), NotMerged> {
         let work = self.commit_as(session, &message(session), hooks)?;
+        let merged = Self::merge_commit(session, &work.commit, into, hooks)?;
+        Ok((work, merged))
+    }
+
+    /// Merges a commit of a session's work.
+    pub(crate) fn merge_commit(
+        session: &Session,
+        work: &str,
+        into: &str,
+        hooks: Option<&dyn Hooks>,
+    ) -> Result<Merged, NotMerged> {
         crate::failpoint::reach("merge", &session.name);
         let (repo, name) = (repository(session), &session.name);
-        let merged = glis_snapshot::merge(&MergeRequest {
+        Ok(glis_snapshot::merge(&MergeRequest {
             repo: &repo,
-            work: &work.commit,
+            work,
             into,
             aside: &format!("{ASIDE}{name}"),
             message: &format!("Merge `{name}` into {into}"),
             hooks,
-        })?;
-        Ok((work, merged))
+        })?)
+    }
+
+    /// Takes what was written into a session's worktree since its work was committed out again. A snapshot has it.
+    pub(crate) fn put_back(&self, session: &Session) -> Result<(), SnapshotFault> {
+        self.jobs.turns().wait(&session.id, || {
+            let Some(worktree) = top(session)?.filter(|path| path.is_dir()) else { return Ok(()) };
+            if glis_snapshot::is_changed(&worktree)? {
+                self.save(session, &worktree, "what `accept` left", Unreadable::List)?;
+                glis_snapshot::discard_changes(&worktree)?;
+            }
+            Ok(())
+        })
     }
 
     /// What an iteration of a loop has done is a commit on the session's branch.
@@ -79,7 +102,7 @@ impl Trees {
     }
 
     /// Everything that a session has done is in one commit on its branch.
-    fn commit_as(
+    pub(crate) fn commit_as(
         &self,
         session: &Session,
         message: &str,
@@ -99,14 +122,4 @@ impl Trees {
             Ok(glis_snapshot::commit_work(&request)?)
         })
     }
-}
-
-/// What a session was told first, in a line, and which session it was.
-fn message(session: &Session) -> String {
-    let first = session.spec.prompt.as_deref().and_then(|prompt| prompt.trim().lines().next());
-    let subject: String = match first {
-        Some(line) => line.chars().take(SUBJECT_MAX).collect(),
-        None => format!("Work of `{}`", session.name),
-    };
-    format!("{subject}\n\nSession: {} ({})", session.name, session.id)
 }

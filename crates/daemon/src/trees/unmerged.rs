@@ -27,12 +27,22 @@ impl fmt::Display for NotMerged {
             Unmerged::Nested { path } => write!(f, "{path} is a repository of its own"),
             Unmerged::NoWorktree => write!(f, "it has no worktree of its own"),
             Unmerged::Hook { why } => write!(f, "a hook has refused it: {why}"),
+            Unmerged::Review => write!(f, "it is to be looked at first"),
             Unmerged::Stopped => write!(f, "it was stopped"),
             Unmerged::Failed { why } => write!(f, "{why}"),
             Unmerged::Conflict { .. }
             | Unmerged::NoBranch
             | Unmerged::NoBase
             | Unmerged::CheckedOut { .. } => write!(f, "its branch cannot take it"),
+        }
+    }
+}
+
+impl From<NotMerged> for Unmerged {
+    fn from(why: NotMerged) -> Self {
+        match why {
+            NotMerged::Refused(why) => why,
+            NotMerged::Failed(fault) => Self::Failed { why: fault.to_string() },
         }
     }
 }

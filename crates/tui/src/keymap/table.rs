@@ -3,6 +3,7 @@
 use super::Place::{self, Asks, Inline, List, Past};
 use crate::command::Command::{self, self as C};
 use crate::command::Way;
+use glis_core::plan::Ruling;
 
 /// One line of the table: the keys as they are written, parted by blanks if they are pressed one after
 /// the other, and a word for the help.
@@ -45,6 +46,10 @@ pub(super) const TABLE: &[Binding] = &[
     Binding(List, "r", C::ResumeWith, "resume with words"),
     Binding(List, "S", C::Stop, "stop its process"),
     Binding(List, "R", C::Restart, "restart from scratch"),
+    Binding(List, "", C::Rule(Ruling::Accept), "accept a task as it is"),
+    Binding(List, "", C::Rule(Ruling::Judge), "judge a task again"),
+    Binding(List, "", C::Rule(Ruling::Reject), "reject a task"),
+    Binding(List, "", C::Rule(Ruling::Skip), "skip a task"),
     Binding(List, "D", C::Remove, "move to the trash"),
     Binding(List, "b", C::Snapshot, "save a snapshot"),
     Binding(List, "C", C::Compact, "sum up its conversation"),

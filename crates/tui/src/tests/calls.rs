@@ -4,6 +4,7 @@ use super::desk::{Desk, few};
 use crate::message::{Effect, Msg};
 use glis_core::Status;
 use glis_core::pause::{PauseMode, PauseReason};
+use glis_core::plan::Ruling;
 use glis_wire::client::{Action, Discard, PauseAll, Request, TrashAction, Which};
 use glis_wire::plan::PlanRequest;
 use serde_json::json;
@@ -63,6 +64,7 @@ fn way_of_plan(plan: &PlanRequest) -> Way {
         PlanRequest::Pause { .. } => Way::Keys("TASK ctrl+c"),
         PlanRequest::Resume { .. } => Way::Keys("PAUSED u"),
         PlanRequest::Restart { .. } => Way::Keys("PAUSED R y"),
+        PlanRequest::Rule { .. } => Way::Keys("PAUSED : accept enter y"),
         PlanRequest::Execute(_) => Way::Keys("e PLAN enter y"),
         PlanRequest::Show { .. } => Way::Shows("e", |e| matches!(e, Effect::ReadPlan { .. })),
         // What happens to a plan happens to the sessions of its tasks, which the list lives on.
@@ -103,6 +105,7 @@ fn all() -> Vec<Request> {
         Request::Plan(PlanRequest::Pause { plan: "p1".to_owned(), mode: PauseMode::Interrupt }),
         Request::Plan(PlanRequest::Resume { place: place(), task: task(), prompt: None }),
         Request::Plan(PlanRequest::Restart { place: place(), task: task(), plan: None }),
+        Request::Plan(PlanRequest::Rule { place: place(), task: task(), ruling: Ruling::Accept }),
         Request::Plan(PlanRequest::Follow { plan: "p1".to_owned() }),
         Request::Search { words: "token".to_owned(), most: 9 },
         Request::Trash,

@@ -12,6 +12,7 @@ use crate::wanted::Wanted;
 use glis_core::Status;
 use glis_core::input::IfRunning;
 use glis_core::pause::{OnTimeout, PauseMode};
+use glis_core::plan::Ruling;
 use glis_core::tree::Clearing;
 
 /// As many lines as a key that scrolls goes on.
@@ -31,14 +32,7 @@ pub(super) fn run(model: &mut Model, command: Command, effects: &mut Vec<Effect>
         Command::Up => step(model, -1, effects),
         Command::Top => step(model, isize::MIN / 2, effects),
         Command::Bottom => step(model, isize::MAX / 2, effects),
-        Command::ScrollDown | Command::ScrollUp if matches!(model.mode, Mode::Asks { .. }) => {
-            asking::scroll(model, command);
-        }
-        Command::ScrollDown => scroll(model, PAGE),
-        Command::ScrollUp if model.shown_tab() == Tab::Terminal => {
-            past::begin(model, PAGE.unsigned_abs(), effects);
-        }
-        Command::ScrollUp => scroll(model, -PAGE),
+        Command::ScrollDown | Command::ScrollUp => turn_page(model, command, effects),
         Command::NextWaiting => next_waiting(model, effects),
         Command::Asks => asking::open(model),
         Command::Attach => attach(model, effects),
@@ -53,6 +47,7 @@ pub(super) fn run(model: &mut Model, command: Command, effects: &mut Vec<Effect>
         Command::Resume => resume(model, effects),
         Command::Stop => confirm(model, |_| Deed::Stop, effects),
         Command::Restart => confirm(model, restart, effects),
+        Command::Rule(ruling) => rule(model, ruling, effects),
         Command::Remove => confirm(model, removal, effects),
         Command::Snapshot => each(model, |_| Some(Deed::Snapshot), effects),
         Command::Compact => each(model, |_| Some(Deed::Compact), effects),
@@ -290,6 +285,32 @@ pub(super) fn restart(session: &View) -> Deed {
         Some(task) => Deed::RestartTask { place, task },
         None => Deed::Restart,
     }
+}
+
+/// Shows what is above or below of what is open: of a terminal, its past.
+fn turn_page(model: &mut Model, command: Command, effects: &mut Vec<Effect>) {
+    let up = command == Command::ScrollUp;
+    if matches!(model.mode, Mode::Asks { .. }) {
+        asking::scroll(model, command);
+    } else if up && model.shown_tab() == Tab::Terminal {
+        past::begin(model, PAGE.unsigned_abs(), effects);
+    } else {
+        scroll(model, if up { -PAGE } else { PAGE });
+    }
+}
+
+/// Says what becomes of the task that a session works on.
+fn rule(model: &mut Model, ruling: Ruling, effects: &mut Vec<Effect>) {
+    let Some(session) = model.session() else { return };
+    let (name, place) = (session.name.clone(), session.repo_root.clone());
+    let Some(task) = session.task.clone() else {
+        return said(model, format!("`{name}` works on no task"));
+    };
+    confirm(
+        model,
+        |_| Deed::RuleTask { place: place.clone(), task: task.clone(), ruling },
+        effects,
+    );
 }
 
 pub(super) fn removal(session: &View) -> Deed {

@@ -4,7 +4,7 @@ use super::{Gives, Row, Verb, row};
 use crate::Told;
 use crate::given::{Field, Given, Kind, may, must, usage};
 use glis_core::pause::PauseMode;
-use glis_core::plan::Pace;
+use glis_core::plan::{Pace, Ruling};
 use glis_wire::call::Scope;
 use glis_wire::client::Request;
 use glis_wire::plan::{PlanRequest, PlanWork, TaskWords};
@@ -92,7 +92,7 @@ pub(super) const ROWS: &[Row] = &[
             REPO,
             may("task", Kind::Text, "Only this task"),
             may("jobs", Kind::Number, "So many tasks at a time; 1 if not given"),
-            may("review", Kind::Flag, "Stop after each task, for a look at it"),
+            may("review", Kind::Flag, "Merge each task only when `accept` says so"),
         ])
         .gives(Gives::Object)
         .works(execute),
@@ -122,7 +122,33 @@ pub(super) const ROWS: &[Row] = &[
         .takes(&[REPO, TASK, may("yes", Kind::Flag, "It is meant")])
         .gives(Gives::Array)
         .works(restart),
+    row(Verb::Post, "accept", "/tasks/accept", Scope::Manage)
+        .does("Merge the work of a task as it is: after a review, or although it was not accepted")
+        .takes(&[REPO, TASK])
+        .gives(Gives::Array)
+        .asks(|given| Ok(rule(given, Ruling::Accept))),
+    row(Verb::Post, "judge", "/tasks/judge", Scope::Manage)
+        .does("Judge the work of a task again")
+        .takes(&[REPO, TASK])
+        .gives(Gives::Array)
+        .asks(|given| Ok(rule(given, Ruling::Judge))),
+    row(Verb::Post, "reject", "/tasks/reject", Scope::Manage)
+        .does("Do not take the work of a task; what needs it waits")
+        .takes(&[REPO, TASK])
+        .gives(Gives::Array)
+        .asks(|given| Ok(rule(given, Ruling::Reject))),
+    row(Verb::Post, "skip", "/tasks/skip", Scope::Manage)
+        .does("Leave a task out; what needs it goes on")
+        .takes(&[REPO, TASK])
+        .gives(Gives::Array)
+        .asks(|given| Ok(rule(given, Ruling::Skip))),
 ];
+
+fn rule(given: &Given, ruling: Ruling) -> Request {
+    let (place, task) = (given.text("repo"), given.text("task"));
+    let (place, task) = (place.unwrap_or_default(), task.unwrap_or_default());
+    Request::Plan(PlanRequest::Rule { place, task, ruling })
+}
 
 /// What is to be done, in the repository that is meant.
 fn on(given: &Given, work: PlanWork) -> (PathBuf, PlanWork) {

@@ -42,6 +42,10 @@ impl Verb {
             | Self::Plan { .. }
             | Self::Execute(_)
             | Self::Runs { .. }
+            | Self::Accept(_)
+            | Self::Judge(_)
+            | Self::Reject(_)
+            | Self::Skip(_)
             | Self::Config { .. }
             | Self::Chat
             | Self::Web(_)
