@@ -192,6 +192,7 @@ mod plans {
     mod kill;
     mod limits;
     mod meanwhile;
+    mod names;
     mod records;
     mod refusals;
     mod stopped;

@@ -10,11 +10,14 @@ pub struct PlanConfig {
     pub accept_secs: u32,
     /// How often in a row an agent is told by itself why its work was not accepted.
     pub retries: u32,
+    /// Whether plans and loops wait for the end of a usage limit and go on by themselves, within the bounds of
+    /// `[limit]`.
+    pub wait_for_limits: bool,
 }
 
 impl Default for PlanConfig {
     fn default() -> Self {
         // A whole test suite fits; what takes longer hangs.
-        Self { accept_secs: 60 * 60, retries: 2 }
+        Self { accept_secs: 60 * 60, retries: 2, wait_for_limits: true }
     }
 }

@@ -126,6 +126,7 @@ impl Session {
             resumed_at: None,
             paused_at: None,
             resume_at: None,
+            stays: false,
             snapshot: None,
             baseline: None,
             saving: None,
@@ -262,7 +263,10 @@ impl Session {
 
             Event::StopBegan { op, then, cause } => self.begin_stop(*op, then, *cause),
             Event::IdleLimitSet { limit } => self.limit_idle(*limit),
-            Event::ResumeAppointed { at } => self.resume_at = *at,
+            Event::ResumeAppointed { at } => {
+                self.resume_at = *at;
+                self.stays = at.is_none();
+            }
             Event::PauseTakenOver { reason } => self.take_pause_over(*reason),
             Event::LimitOver { at } => self.end_limit(*at),
             Event::Loop(event) => self.go_on_with_loop(event),

@@ -78,6 +78,8 @@ pub enum LoopEnd {
     Max,
     /// What it was to reach is reached.
     Until,
+    /// Nothing in its check list is open.
+    List,
 }
 
 /// Why a loop was paused by itself.
@@ -118,8 +120,8 @@ pub struct LoopPause {
 pub struct LookedBack {
     /// The iteration.
     pub iteration: u32,
-    /// What was to be reached is.
-    pub reached: bool,
+    /// What ends it, if something does: what was to be reached is, or its list is done.
+    pub reached: Option<LoopEnd>,
     /// What it has left, if that could be seen.
     pub left: Option<LoopTrace>,
     /// What the session has cost so far, where the agent tells.

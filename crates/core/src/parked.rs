@@ -10,6 +10,11 @@ impl Session {
         self.pause_record().filter(|record| record.reason == PauseReason::RateLimit)
     }
 
+    /// Whether it is paused, and goes on by itself: at a time that is set, or that is about to be.
+    pub fn comes_back(&self) -> bool {
+        self.appointment().is_some() || self.parked().is_some() && !self.stays
+    }
+
     /// When it is resumed by itself, if it is paused until then.
     pub fn appointment(&self) -> Option<WallMs> {
         self.resume_at.filter(|_| self.pause_record().is_some())

@@ -300,13 +300,14 @@ impl Plan {
 
     /// The task that may begin now, if there is room for one.
     pub fn next(&self) -> Option<&str> {
-        if self.paused.is_some() {
-            return None;
-        }
-        match self.pace.only.as_deref() {
-            Some(only) => Some(only).filter(|only| self.schedule.is_ready(only)),
-            None => self.schedule.ready().next(),
-        }
+        self.begins().next()
+    }
+
+    /// The tasks that may begin now, as far as there is room, in the order of the file.
+    pub(crate) fn begins(&self) -> impl Iterator<Item = &str> {
+        let only = self.pace.only.as_deref();
+        let ready = self.schedule.ready().filter(move |task| only.is_none_or(|only| only == *task));
+        ready.take(if self.paused.is_some() { 0 } else { usize::MAX })
     }
 
     /// The id of a task's next run.

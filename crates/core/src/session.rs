@@ -105,6 +105,9 @@ pub struct Session {
     pub paused_at: Option<WallMs>,
     /// When that pause, or the one under way, ends by itself.
     pub resume_at: Option<WallMs>,
+    /// It was found that the pause does not end by itself, by the user's bounds.
+    #[serde(default)]
+    pub stays: bool,
     /// The latest snapshot of its worktree.
     pub snapshot: Option<SnapshotRef>,
     /// The snapshot of its worktree as the last process left it, while none runs.

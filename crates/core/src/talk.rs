@@ -200,6 +200,18 @@ impl Ask {
         self.choices.clone().or_else(|| decides.then(usual))
     }
 
+    /// What a person means who answers this so: a plain yes or no counts as one where nothing else does.
+    pub fn meant(&self, answer: String) -> String {
+        let decides = self.kind == AskKind::Doubt || self.decided_by().is_some();
+        let yes = matches!(answer.to_ascii_lowercase().as_str(), "y" | "yes");
+        let no = matches!(answer.to_ascii_lowercase().as_str(), "n" | "no");
+        match decides && self.choices.is_none() {
+            true if yes => ALLOW.to_owned(),
+            true if no => DENY.to_owned(),
+            _ => answer,
+        }
+    }
+
     /// Whether this can be answered so.
     pub fn takes(&self, answer: &str) -> bool {
         self.choices.as_ref().is_none_or(|choices| choices.iter().any(|one| one == answer))

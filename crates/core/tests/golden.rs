@@ -76,7 +76,7 @@ variants! {
     looped: LoopEvent {
         Began NotBegun Ended LookedBack Done Broke Stopped Reopened PauseAsked PauseWithdrawn Set
     }
-    loop_end: LoopEnd { Max Until }
+    loop_end: LoopEnd { Max Until List }
     breaker: Breaker { Failures NoProgress NotResumable Cost }
     context: LoopContext { Fresh Continue }
     source: GateSource { Snapshot Missing Log }

@@ -4,32 +4,100 @@ use glis_agent::Tally;
 use glis_config::regular;
 use glis_core::looping::SPEC_BYTES_MAX;
 use glis_core::session::Session;
-use std::io::Read as _;
-use std::path::Path;
+use glis_record::durable;
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::{self, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+
+/// The list where it came from, as it was last seen: a file of the session's own folder.
+const SEEN: &str = "list.seen";
 
 /// What the check list of a loop's file counts, if it has one.
 pub(crate) fn of(session: &Session) -> Option<Tally> {
-    let file = session.looped.as_ref()?.spec.file.as_ref()?;
-    let worktree = Path::new(session.worktree.as_ref()?);
-    let opened = regular::open_inside(worktree, &worktree.join(&file.path)).ok()?;
-    let mut text = Vec::new();
-    // What is longer is counted as far as this.
-    opened.take(SPEC_BYTES_MAX).read_to_end(&mut text).ok()?;
-    let tally = count(&String::from_utf8_lossy(&text));
+    let (worktree, path) = place(session)?;
+    let tally = count(&text_of(worktree, &path).ok()?);
     (tally != Tally::default()).then_some(tally)
 }
 
-/// Counts the items of a list in Markdown. What stands between fences is an example.
+/// Whether there is something in it, and nothing of that is open.
+pub(crate) fn is_done(tally: &Tally) -> bool {
+    tally.done > 0 && tally.active + tally.open == 0
+}
+
+/// Whether there is a list in this text of which nothing is open.
+pub(crate) fn has_nothing_open(text: &str) -> bool {
+    is_done(&count(text))
+}
+
+/// Remembers the list as it is where it came from: what is in it later, and was not, the user has added.
+pub(crate) fn remember(session: &Session, dir: &Path) {
+    if let Some(text) = theirs(session) {
+        // Without it nothing is taken for new.
+        let kept = durable::private_folder(dir);
+        kept.and_then(|()| durable::write(dir, SEEN, text.as_bytes())).ok();
+    }
+}
+
+/// Adds the open items to a loop's list that the user has added where it came from. How many these are.
+pub(crate) fn take_over(session: &Session, dir: &Path) -> io::Result<usize> {
+    let (Some((worktree, path)), Some(theirs)) = (place(session), theirs(session)) else {
+        return Ok(0);
+    };
+    // A list that its agent has taken away gets nothing.
+    let (Ok(own), Ok(seen)) = (text_of(worktree, &path), std::fs::read_to_string(dir.join(SEEN)))
+    else {
+        return Ok(0);
+    };
+    let known: BTreeSet<&str> = items(&own).chain(items(&seen)).map(|(_, what)| what).collect();
+    let is_new = |(status, what): &(&str, &str)| *status == "open" && !known.contains(what);
+    let added: Vec<String> =
+        items(&theirs).filter(is_new).map(|(_, what)| format!("- [ ] {what}\n")).collect();
+    if !added.is_empty() {
+        let gap = if own.is_empty() || own.ends_with('\n') { "" } else { "\n" };
+        let mut file = File::options().append(true).open(&path)?;
+        file.write_all(format!("{gap}{}", added.concat()).as_bytes())?;
+        durable::write(dir, SEEN, theirs.as_bytes())?;
+    }
+    Ok(added.len())
+}
+
+/// The list where it came from, if it did and is there.
+fn theirs(session: &Session) -> Option<String> {
+    let from = session.looped.as_ref()?.spec.file.as_ref()?.from.as_ref()?;
+    text_of(Path::new(from).parent()?, Path::new(from)).ok()
+}
+
+/// The worktree of a loop, and its list in it.
+fn place(session: &Session) -> Option<(&Path, PathBuf)> {
+    let file = session.looped.as_ref()?.spec.file.as_ref()?;
+    let worktree = Path::new(session.worktree.as_ref()?);
+    Some((worktree, worktree.join(&file.path)))
+}
+
+/// The text of a list. What is longer is counted as far as it is read.
+fn text_of(inside: &Path, path: &Path) -> io::Result<String> {
+    let opened = regular::open_inside(inside, path)?;
+    let mut text = Vec::new();
+    opened.take(SPEC_BYTES_MAX).read_to_end(&mut text)?;
+    Ok(String::from_utf8_lossy(&text).into_owned())
+}
+
 fn count(text: &str) -> Tally {
+    Tally::of(items(text).map(|(status, _)| status))
+}
+
+/// The items of a list in Markdown, and what each is about. What stands between fences is an example.
+fn items(text: &str) -> impl Iterator<Item = (&'static str, &str)> {
     let mut fenced = false;
-    let items = text.lines().filter_map(|line| {
+    text.lines().filter_map(move |line| {
         let line = line.trim_start();
         if line.starts_with("```") || line.starts_with("~~~") {
             fenced = !fenced;
         }
-        if fenced { None } else { status(line) }
-    });
-    Tally::of(items)
+        let status = status(line).filter(|_| !fenced)?;
+        Some((status, line.split_once(']').map_or("", |(_, what)| what.trim())))
+    })
 }
 
 /// What a line says of an item, in the words that agents have for it.

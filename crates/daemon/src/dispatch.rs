@@ -94,7 +94,7 @@ impl Act for Dispatcher {
             Effect::DropTimer { key } => self.timers.drop_timer(id.into(), key),
             Effect::CheckIdle { spell, cause } => self.supervisor.check_idle(id, spell, cause),
             Effect::PlanReturn => {
-                let (at, now) = returns::plan(&self.settings.now().limit, session);
+                let (at, now) = returns::plan(&self.settings.now(), session);
                 self.jobs.report(id, Outcome::ReturnPlanned { at, now });
             }
             Effect::CutShort { op } => self.jobs.bounds.cut_short(op),

@@ -1,6 +1,7 @@
 //! Looking back at an iteration of a loop: its work committed, what is to be reached tried, and what
 //! it has left summed up.
 
+use crate::check_list;
 use crate::create::fresh_ref;
 use crate::environments::Environments;
 use crate::jobs::Jobs;
@@ -10,7 +11,7 @@ use crate::shell_line::{End, ShellLine, Ticket};
 use crate::trees::Trees;
 use crate::worktrees::top;
 use glis_core::input::Outcome;
-use glis_core::looping::{LookedBack, LoopTrace};
+use glis_core::looping::{LookedBack, LoopEnd, LoopTrace};
 use glis_core::session::Session;
 use glis_record::conversation::{self, Digest};
 use glis_snapshot::SnapshotFault;
@@ -52,7 +53,7 @@ impl LookBack {
         let Some(looped) = &session.looped else { return };
         let (cost_micros, refs) = (looped.cost_micros, session.spec.traits.refs);
         let failed = move |why: String| {
-            let (reached, left, note) = (false, None, Some(why));
+            let (reached, left, note) = (None, None, Some(why));
             let agent_ref = fresh_ref(refs);
             Outcome::LookedBack(LookedBack {
                 iteration,
@@ -80,15 +81,23 @@ impl LookBack {
         {
             notes.push(format!("its work was not committed: {fault}"));
         }
+        match check_list::take_over(session, &self.home.session(&session.id.0)) {
+            Ok(0) => {}
+            Ok(1) => notes.push("an item was added to its list".to_owned()),
+            Ok(added) => notes.push(format!("{added} items were added to its list")),
+            Err(why) => notes.push(format!("its list: {why}")),
+        }
         let until = spec.and_then(|spec| spec.until.as_deref());
         let reached = match until.map(|line| (line, self.is_reached(session, line, ticket))) {
-            Some((_, Ok(Reached::Yes))) => true,
-            None | Some((_, Ok(Reached::No))) => false,
+            Some((_, Ok(Reached::Yes))) => Some(LoopEnd::Until),
+            Some((_, Ok(Reached::No))) => None,
             Some((_, Ok(Reached::CutShort))) => return None,
             Some((line, Err(why))) => {
                 notes.push(format!("--until {line:?}: {why}"));
-                false
+                None
             }
+            // Where nothing else says so, its list does.
+            None => check_list::of(session).filter(check_list::is_done).map(|_| LoopEnd::List),
         };
         let left = match self.left(session) {
             Ok(left) => left,

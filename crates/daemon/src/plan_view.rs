@@ -28,6 +28,7 @@ pub(crate) fn run(plan: &Plan, run: &Run, session: Option<&Session>) -> RunView 
     }
     let state = run.state(session);
     let asked = session.filter(|session| session.status() == Status::Waiting);
+    let ask = asked.and_then(|session| session.asked().first());
     RunView {
         schema_version: RECORD_SCHEMA,
         run_id: run.id.0.clone(),
@@ -44,6 +45,7 @@ pub(crate) fn run(plan: &Plan, run: &Run, session: Option<&Session>) -> RunView 
             .and_then(|session| session.paused_at)
             .or((state == RunState::Paused).then_some(run.updated_at))
             .map(time),
+        resume_at: session.and_then(Session::appointment).map(time),
         pause_reason: pause.map(|pause| pause.reason).or_else(|| stopped_by(state, session)),
         resumed_from_run_id: run.resumed_from.as_ref().map(|id| id.0.clone()),
         restart_of_run_id: run.restart_of.as_ref().map(|id| id.0.clone()),
@@ -57,7 +59,8 @@ pub(crate) fn run(plan: &Plan, run: &Run, session: Option<&Session>) -> RunView 
         forced: pause.is_some_and(|pause| pause.forced),
         finishing: is_finishing(run),
         moves: moves(run, session),
-        asks: asked.and_then(|session| session.asked().first()).map(|ask| ask.text.clone()),
+        asks: ask.map(|ask| ask.text.clone()),
+        decides: ask.is_some_and(|ask| ask.choices.is_none() && ask.decided_by().is_some()),
         doubt: session.and_then(doubt),
         undelivered: session.and_then(|session| session.undelivered.clone()),
         turn_failed: session.and_then(|session| session.turn_failed.clone()),
@@ -112,7 +115,7 @@ fn moves(run: &Run, session: Option<&Session>) -> bool {
                 Phase::Rest(rest) => match rest {
                     Rest::Created | Rest::Completed => true,
                     Rest::Suspended => !session.cut_off && !unsaid,
-                    Rest::Paused(_) => session.resume_at.is_some() || session.parked().is_some(),
+                    Rest::Paused(_) => session.comes_back(),
                     Rest::Interrupted | Rest::Failed(_) | Rest::Archived => false,
                 },
             }

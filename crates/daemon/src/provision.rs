@@ -1,5 +1,6 @@
 //! Provisioning: what a fresh worktree gets beside its commit: chosen files of the main one, and a set-up command.
 
+use crate::check_list;
 use crate::child::{end_all, ends_within, last_words, shell};
 use crate::environments::{Env, Environments};
 use crate::settings::Settings;
@@ -54,6 +55,7 @@ impl Provision {
         notes.extend(bring_spec(session, worktree));
         let provisions = self.settings.now().provisions(&session.spec.repo_root);
         let dir = self.home.session(&session.id.0);
+        check_list::remember(session, &dir);
         if provisions.setup.is_some() && dir.join(BEGUN).exists() {
             if !dir.join(ENDED).exists() {
                 notes.push(format!("its set-up was cut short, see {}", dir.join(LOG).display()));

@@ -1,7 +1,7 @@
 //! When a session that is parked at a usage limit may go on by itself, by the bounds that its user has
 //! set.
 
-use glis_config::{Clock, LimitConfig, Quiet, Until};
+use glis_config::{Clock, Config, LimitConfig, Quiet, Until};
 use glis_core::Session;
 use glis_core::session::WallMs;
 use jiff::civil::Time;
@@ -9,11 +9,14 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp, Zoned};
 
 /// When it may go on, if it may, and what the clock shows.
-pub(crate) fn plan(config: &LimitConfig, session: &Session) -> (Option<WallMs>, WallMs) {
+pub(crate) fn plan(config: &Config, session: &Session) -> (Option<WallMs>, WallMs) {
+    let goes_on_by_itself = session.spec.task.is_some() || session.looped.is_some();
+    let waits = config.plan.wait_for_limits && goes_on_by_itself;
+    let config = LimitConfig { resume: config.limit.resume || waits, ..config.limit.clone() };
     let now = crate::clock::now().to_zoned(TimeZone::system());
     // Another pause that was to end by itself may be tried to end at any time.
     let parked = session.parked().is_some();
-    let at = if parked { returns(config, session, &now) } else { Some(now.clone()) };
+    let at = if parked { returns(&config, session, &now) } else { Some(now.clone()) };
     (at.map(|at| at.timestamp().as_millisecond()), now.timestamp().as_millisecond())
 }
 

@@ -167,6 +167,9 @@ pub struct RunView {
     pub created_at: String,
     pub updated_at: String,
     pub paused_at: Option<String>,
+    /// When it goes on by itself, if that is set.
+    #[serde(default)]
+    pub resume_at: Option<String>,
     pub pause_reason: Option<PauseReason>,
     pub resumed_from_run_id: Option<String>,
     pub restart_of_run_id: Option<String>,
@@ -188,6 +191,9 @@ pub struct RunView {
     pub moves: bool,
     /// What its agent asks, while it waits for that.
     pub asks: Option<String>,
+    /// A yes or a no answers that.
+    #[serde(default)]
+    pub decides: bool,
     /// What its agent may have got or not: the daemon died while it was handed over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub doubt: Option<String>,

@@ -1,6 +1,6 @@
 //! What an iteration begins with and leaves: its conversation, its commit, its check list.
 
-use crate::support::house::{House, Outcome};
+use crate::support::house::{House, Outcome, eventually};
 use crate::support::looped::{HELD, QUICK, Watch, begin, begin_from, house, is, let_go};
 use serde_json::{Value, json};
 
@@ -123,5 +123,39 @@ fn or_from_the_agents_own_list() -> Outcome {
     Watch::of(&house)?.until("loop_done")?;
     assert_eq!(counts(&house)?, [json!(2), json!(1), json!(3)]);
     assert!(house.ok(&["ls"])?.contains("\u{2713}2 \u{25cf}1 \u{25cb}3"));
+    Ok(())
+}
+
+/// Nothing is paid for a list that is done; what the user adds meanwhile is done as well, whatever the agent has made
+/// of the words of the rest.
+#[test]
+fn a_list_that_is_done_ends_its_loop_and_what_is_added_goes_on() -> Outcome {
+    let house = house()?;
+    let list = house.repo().join("tasks.md");
+    std::fs::write(&list, "- [x] a\n- [x] b\n")?;
+    let (_, error) =
+        house.fails(&["loop", "l", "--agent", "rehearsal", "--headless", "--spec", "tasks.md"])?;
+    assert!(
+        error["message"].as_str().is_some_and(|told| told.contains("nothing to do")),
+        "{error}"
+    );
+    std::fs::write(&list, "- [x] a\n- [ ] b\n")?;
+    begin_from(&house, "tasks.md", &["--max", "9"])?;
+    let mut watch = Watch::of(&house)?;
+    watch.until("loop_looked_back")?;
+    house.ok(&["pause", "l"])?;
+    let own = house.file("l", "tasks.md")?;
+    std::fs::write(&own, "- [x] a\n- [x] b, and more than that\n")?;
+    std::fs::write(&list, "- [x] a\n- [ ] b\n- [ ] c\n")?;
+    house.ok(&["resume", "l"])?;
+    eventually("c is taken over", || {
+        std::fs::read_to_string(&own).is_ok_and(|text| text.ends_with("than that\n- [ ] c\n"))
+    })?;
+    house.ok(&["pause", "l"])?;
+    std::fs::write(&own, "- [x] a\n- [x] b\n- [x] c\n")?;
+    house.ok(&["resume", "l"])?;
+    Watch::of(&house)?.until("loop_done")?;
+    assert_eq!(house.show("l")?["loop"]["done_by"], "list");
+    assert!(house.ok(&["show", "l"])?.contains("its list is done"));
     Ok(())
 }

@@ -21,7 +21,7 @@ fn an_approval_is_allowed_or_denied_by_a_word() -> Outcome {
         assert_eq!(asks["waiting_for"]["kind"], "approval");
         assert_eq!(asks["waiting_for"]["text"], "delete everything?");
         // A slip of the pen is no answer.
-        for slip in ["yes", "Allow", "", "allow "] {
+        for slip in ["maybe", "Allow", "", "allow "] {
             assert_eq!(house.fails(&["answer", "blue", slip])?.0, 2, "{slip:?}");
         }
         assert_eq!(house.show("blue")?["status"], "waiting");

@@ -12,7 +12,6 @@ use serde_json::{Value, json};
 fn story_10_a_limit_in_a_task_pauses_it_and_the_same_run_goes_on_at_the_reset() -> Outcome {
     let mut house = House::of_moved_time()?;
     let clock = WallClock::of(&mut house)?;
-    house.configure("[limit]\nresume = true\n")?;
     let tasks = [
         task("a", "write a.txt a", &[], None),
         task("b", "write b.txt b ;; limit +3600", &[], None),
@@ -40,6 +39,21 @@ fn story_10_a_limit_in_a_task_pauses_it_and_the_same_run_goes_on_at_the_reset() 
     for id in ["a", "b", "c"] {
         assert_eq!(runs(&house, id)?.len(), 1, "{id}");
     }
+    Ok(())
+}
+
+/// Where nobody wants it waited for, what stands still is told, with the way on, and the rest is done.
+#[test]
+fn a_limit_that_is_not_waited_for_is_told_and_keeps_nobody_else() -> Outcome {
+    let house = House::new()?;
+    house.configure("[plan]\nwait_for_limits = false\n")?;
+    let limited = task("a", "write a.txt a ;; limit +3600", &[], None);
+    plan(&house, &[limited, task("c", "write c.txt c", &[], None)])?;
+    let (status, said, beside) = Window::open(&house, &[])?.end()?;
+    assert_eq!(status, Some(1), "{said}{beside}");
+    let told = "a: paused at its agent's usage limit; when that is over, `glis resume a` goes on";
+    assert!(said.contains(told), "{said}");
+    assert_eq!(record(&house, "c-1")?["state"], "succeeded");
     Ok(())
 }
 

@@ -4,6 +4,7 @@ use super::short;
 use crate::text::{Text, clean};
 use glis_client::labels::task_mark;
 use glis_core::merge::Unmerged;
+use glis_core::pause::PauseReason;
 use glis_core::plan::{PlanPause, RunFault, RunState};
 use glis_wire::plan::{PlanView, RunView, TaskState, TaskView};
 
@@ -101,6 +102,9 @@ pub fn run_line(run: &RunView) -> Option<String> {
         RunState::Paused if run.moves => {
             format!("{task}: paused, and goes on by itself when its agent's limit is over")
         }
+        RunState::Paused if run.pause_reason == Some(PauseReason::RateLimit) => format!(
+            "{task}: paused at its agent's usage limit. When that is over, /plan resume {task} goes on"
+        ),
         RunState::Paused if run.resumable => {
             let failed = |why: &String| format!(", its turn has failed: {}", reason(why));
             let why = run.turn_failed.as_ref().map(failed);

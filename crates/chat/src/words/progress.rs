@@ -29,6 +29,7 @@ pub fn iterated(session: &SessionView, iteration: u64) -> Option<String> {
 pub fn loop_done(session: &SessionView) -> String {
     let by = session.looped.as_deref().and_then(|looped| looped.done_by);
     match by {
+        Some(LoopEnd::List) => "the loop is done: so is its list.".to_owned(),
         Some(LoopEnd::Until) => "the loop is done: what it was to reach is reached.".to_owned(),
         Some(LoopEnd::Max) | None => "the loop is done: that was the last iteration.".to_owned(),
     }

@@ -24,6 +24,15 @@ pub(super) fn replace(file: &Path, text: &str) -> io::Result<()> {
     fs::rename(&draft, file).inspect_err(|_| drop(fs::remove_file(&draft)))
 }
 
+/// Waits until nobody else changes something in a folder, which is made where there is none. Nobody does until what
+/// this returns is dropped.
+pub(super) fn lock(folder: &Path) -> io::Result<fs::File> {
+    fs::create_dir_all(folder)?;
+    let folder = fs::File::open(folder)?;
+    folder.lock()?;
+    Ok(folder)
+}
+
 /// Makes a file that is not there; one that is stays as it is.
 pub(super) fn create(file: &Path, text: &str) -> io::Result<()> {
     let draft = beside(file, text)?;

@@ -295,6 +295,8 @@ fn change(
     (id, kind): (Option<&str>, Kind),
     change: impl FnOnce(&str) -> Result<String, Vec<Fault>>,
 ) -> Result<Value, Complaint> {
+    // Two changes at once both count. A disk that knows no locks is as it was.
+    let _alone = path.parent().and_then(|folder| file::lock(folder).ok());
     let text = match text_of(path) {
         Err(fault) if fault.kind() == io::ErrorKind::NotFound => String::new(),
         Err(_) => read(path)?,

@@ -378,7 +378,9 @@ pub(super) fn check_answer(
         AskKind::Doubt => true,
         AskKind::Question => false,
     };
-    if meant && decides && !matches!(words, "allow" | "deny" | ALLOW_FOR_SESSION) {
+    let plain = ["y", "yes", "n", "no"].contains(&words.to_ascii_lowercase().as_str());
+    let decided = plain || matches!(words, "allow" | "deny" | ALLOW_FOR_SESSION);
+    if meant && decides && !decided {
         return Err(Complaint::new(
             Kind::Usage,
             format!("session `{}` wants a yes or a no, not {words:?}", session.name),

@@ -87,7 +87,7 @@ fn resume_task(
     if let Some(question) = asked.and_then(|run| run.asks.clone())
         && resume.prompt.is_none()
     {
-        let answer = answer_of(task, &question)?;
+        let answer = answer_of(task, &question, run.as_ref().is_some_and(|run| run.decides))?;
         return session::resume_by_answer(&resume.names, &answer, out);
     }
     let (place, prompt) = (here()?, resume.prompt.clone());
@@ -100,14 +100,15 @@ fn resume_task(
 }
 
 /// What a person says to a question; a script has to say it beforehand.
-fn answer_of(task: &str, question: &str) -> Result<String, Complaint> {
+fn answer_of(task: &str, question: &str, decides: bool) -> Result<String, Complaint> {
+    let answer = if decides { "yes|no" } else { "TEXT" };
     if !io::stdin().is_terminal() {
         let message = format!("task `{task}` is waiting: {question}");
         return Err(Complaint::new(Kind::Refused, message)
-            .hint(format!("`glis resume {task} --answer TEXT` answers it")));
+            .hint(format!("`glis resume {task} --answer {answer}` answers it")));
     }
     let mut err = io::stderr().lock();
-    drop(write!(err, "{question}\nanswer: "));
+    drop(write!(err, "{question}\nanswer{}: ", if decides { " (yes, no)" } else { "" }));
     drop(err.flush());
     let mut line = String::new();
     let read = io::stdin().lock().read_line(&mut line);

@@ -101,5 +101,6 @@ fn done(by: LoopEnd) -> &'static str {
     match by {
         LoopEnd::Max => "as many as were asked for",
         LoopEnd::Until => "what it was to reach is reached",
+        LoopEnd::List => "its list is done",
     }
 }

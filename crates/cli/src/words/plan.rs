@@ -2,6 +2,7 @@
 
 use glis_client::labels::task_mark;
 use glis_core::merge::Unmerged;
+use glis_core::pause::PauseReason;
 use glis_core::plan::{PlanPause, RunFault, RunState};
 use glis_wire::plan::{PlanView, RunView, TaskState};
 use glis_wire::view::SessionView;
@@ -26,8 +27,12 @@ pub(crate) fn run(run: &RunView) -> String {
         },
         RunState::Waiting => format!("{task}: waiting: {}", waits(run)),
         RunState::Paused if run.moves => {
-            format!("{task}: paused, and goes on by itself when its agent's limit is over")
+            let at = run.resume_at.as_deref().map(|at| format!(", at {at}")).unwrap_or_default();
+            format!("{task}: paused, and goes on by itself when its agent's limit is over{at}")
         }
+        RunState::Paused if run.pause_reason == Some(PauseReason::RateLimit) => format!(
+            "{task}: paused at its agent's usage limit; when that is over, `glis resume {task}` goes on"
+        ),
         RunState::Paused => {
             let why = run.turn_failed.as_ref().map(|why| format!(", its turn has failed: {why}"));
             format!(
@@ -47,7 +52,8 @@ pub(crate) fn run(run: &RunView) -> String {
 pub(crate) fn waits(run: &RunView) -> String {
     let task = &run.task_id;
     if let Some(question) = &run.asks {
-        return format!("{question} (`glis resume {task} --answer TEXT`)");
+        let answer = if run.decides { "yes|no" } else { "TEXT" };
+        return format!("{question} (`glis resume {task} --answer {answer}`)");
     }
     if let Some(text) = &run.doubt {
         let session = run.session_name.as_deref().unwrap_or(task);

@@ -18,6 +18,7 @@ pub(super) fn answer(
 ) -> Result<(), Refusal> {
     let name = draft.session.name.clone();
     let ask = choose(draft, which)?;
+    let answer = ask.meant(answer);
     if reason.is_some() {
         check_reason(draft, &ask, &answer)?;
     }

@@ -73,7 +73,7 @@ fn look_no_longer(draft: &mut Draft<'_>) {
         draft,
         LookedBack {
             iteration: looped.iteration,
-            reached: false,
+            reached: None,
             left: None,
             cost_micros: looped.cost_micros,
             agent_ref: None,
@@ -278,6 +278,7 @@ pub(super) fn set(draft: &mut Draft<'_>, change: LoopChange) -> Result<(), Refus
     // What ended it counts no more: its count, or the command that said so.
     let may_go_on = match looped.stage {
         LoopStage::Done(LoopEnd::Max) => true,
+        LoopStage::Done(LoopEnd::List) => spec.until.is_some(),
         LoopStage::Done(LoopEnd::Until) => looped.spec.until != spec.until,
         LoopStage::Open
         | LoopStage::Looking { .. }
@@ -305,8 +306,8 @@ pub(super) fn looked_back(draft: &mut Draft<'_>, look: LookedBack) {
     }
     tell(draft, LoopEvent::LookedBack { iteration, left, cost_micros, agent_ref, note });
     let Some(looped) = &draft.session.looped else { return };
-    if reached {
-        tell(draft, LoopEvent::Done { by: LoopEnd::Until });
+    if let Some(by) = reached {
+        tell(draft, LoopEvent::Done { by });
     } else if looped.is_full() {
         tell(draft, LoopEvent::Done { by: LoopEnd::Max });
     } else if let Some(by) = looped.breaker() {

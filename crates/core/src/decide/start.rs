@@ -234,7 +234,9 @@ fn go_on_with_task(draft: &Draft<'_>) -> Option<String> {
     let of = draft.session.spec.task.as_deref()?;
     let run = draft.plan(&of.plan)?.run(&of.run)?;
     let session = &draft.session;
-    let cut = (session.cut_off || session.turn_failed.is_some()) && session.queue.is_empty();
+    // A message that waits is said behind it: alone it would be answered, and the task called done.
+    let told_already = session.queue.iter().any(|message| message.text == BACK_AT_TASK);
+    let cut = (session.cut_off || session.turn_failed.is_some()) && !told_already;
     // What a usage limit has left unanswered is gone on with anyway.
     let told = session.limits.unanswered;
     (!run.is_over() && cut && !told).then(|| BACK_AT_TASK.to_owned())

@@ -27,7 +27,7 @@ pub(super) fn planned(draft: &mut Draft<'_>, at: Option<WallMs>, now: WallMs) {
         return;
     }
     let Some(at) = at.filter(|_| !draft.session.by_itself.is_given_up()) else {
-        if appointed.is_some() {
+        if appointed.is_some() || parked && !draft.session.stays {
             draft.event(Event::ResumeAppointed { at: None });
         }
         return;

@@ -67,6 +67,7 @@ impl Session {
         };
         if !pauses && self.pause_to_come().is_none() {
             self.resume_at = None;
+            self.stays = false;
         }
     }
 

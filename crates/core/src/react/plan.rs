@@ -12,6 +12,7 @@ use crate::plan::{Plan, PlanEvent, PlanPause, Run, RunFault, RunStep, TaskRef};
 use crate::session::{Phase, Rest, Session, Start, StartCause};
 use crate::status::Status;
 use crate::tree::Clearing;
+use std::collections::BTreeSet;
 
 /// How an interrupted plan pauses its sessions: now, and whatever their agents do.
 pub(crate) fn wish(mode: PauseMode) -> PauseWish {
@@ -210,31 +211,58 @@ pub(crate) fn begin_ready(draft: &mut Draft<'_>) {
     }
 }
 
-/// The run that may begin now.
+/// The run that may begin now. One that waits for a usage limit keeps others of the same agent back, which would
+/// only meet that limit too, and nobody else.
 fn next(draft: &Draft<'_>, plan: &Plan) -> Option<(RunId, String)> {
-    let task = plan.next()?;
     let room = usize::try_from(plan.pace.jobs.max(1)).unwrap_or(usize::MAX);
-    let at_work = plan.active.iter().filter_map(|run| plan.run(run));
-    let at_work = at_work.filter(|run| takes_room(draft, run)).count();
+    let agent = |task: &str| plan.task(task).and_then(|task| task.agent.as_deref());
+    let (mut at_work, mut limited) = (0, BTreeSet::new());
+    for run in plan.active.iter().filter_map(|run| plan.run(run)) {
+        match share(draft, run) {
+            Share::None => {}
+            Share::Room => at_work += 1,
+            Share::Agent => drop(limited.insert(agent(&run.task))),
+        }
+    }
+    let task = plan.begins().find(|task| !limited.contains(&agent(task)))?;
     (at_work < room).then(|| (plan.next_run(task), task.to_owned()))
 }
 
-/// Whether a run counts as one at a time. One that a person has paused, that has died, or whose work
-/// waits to be merged does not; one that comes back by itself does.
-fn takes_room(draft: &Draft<'_>, run: &Run) -> bool {
+/// What a run takes from others.
+enum Share {
+    /// A person has paused it, it has died, or its work waits.
+    None,
+    /// It counts as one at a time.
+    Room,
+    /// It comes back by itself, when its agent's limit is over.
+    Agent,
+}
+
+fn share(draft: &Draft<'_>, run: &Run) -> Share {
     match run.step {
-        RunStep::Preparing | RunStep::Finishing | RunStep::Merging(_) => true,
+        RunStep::Preparing | RunStep::Finishing | RunStep::Merging(_) => Share::Room,
         RunStep::Working => {
-            let session = run.session.as_ref().and_then(|id| draft.session_of(id));
-            session.is_none_or(|session| match &session.phase {
-                Phase::Rest(Rest::Interrupted | Rest::Archived) => false,
-                Phase::Rest(Rest::Paused(pause)) => {
-                    let waits_for_person = matches!(
-                        pause.reason,
-                        PauseReason::User | PauseReason::UserInterrupt | PauseReason::Error
-                    );
-                    !waits_for_person || returns(draft, &session.id)
+            let Some(session) = run.session.as_ref().and_then(|id| draft.session_of(id)) else {
+                return Share::Room;
+            };
+            match &session.phase {
+                Phase::Rest(Rest::Interrupted | Rest::Archived) => Share::None,
+                Phase::Rest(Rest::Paused(_)) if returns(draft, &session.id) => Share::Room,
+                Phase::Rest(Rest::Paused(_)) if session.parked().is_some() => {
+                    if session.comes_back() { Share::Agent } else { Share::None }
                 }
+                Phase::Rest(Rest::Paused(pause)) => match pause.reason {
+                    PauseReason::User | PauseReason::UserInterrupt | PauseReason::Error => {
+                        Share::None
+                    }
+                    PauseReason::Resource
+                    | PauseReason::IdleTimeout
+                    | PauseReason::Global
+                    | PauseReason::RateLimit
+                    | PauseReason::Budget
+                    | PauseReason::Shutdown
+                    | PauseReason::Crash => Share::Room,
+                },
                 Phase::Rest(
                     Rest::Created | Rest::Suspended | Rest::Completed | Rest::Failed(_),
                 )
@@ -242,11 +270,11 @@ fn takes_room(draft: &Draft<'_>, run: &Run) -> bool {
                 | Phase::Starting(_)
                 | Phase::Pausing(_)
                 | Phase::Stopping { .. }
-                | Phase::Chore { .. } => true,
-            })
+                | Phase::Chore { .. } => Share::Room,
+            }
         }
         RunStep::Waiting(_) | RunStep::Succeeded(_) | RunStep::Failed(_) | RunStep::Canceled => {
-            false
+            Share::None
         }
     }
 }

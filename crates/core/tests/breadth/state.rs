@@ -381,7 +381,7 @@ impl State {
             },
             Effect::LookBack { iteration } => Outcome::LookedBack(LookedBack {
                 iteration: *iteration,
-                reached: false,
+                reached: None,
                 left: None,
                 cost_micros: 0,
                 agent_ref: None,

@@ -167,7 +167,7 @@ impl Site {
         let trace = LoopTrace { tree: format!("{:?}", self.tree), words: String::new() };
         Outcome::LookedBack(LookedBack {
             iteration,
-            reached: false,
+            reached: None,
             left: (!fails).then_some(trace),
             cost_micros: 0,
             agent_ref: chosen.then(|| format!("looped-{id}-{}", self.looks)),

@@ -434,15 +434,29 @@ fn a_person_who_pauses_the_session_of_a_task_stops_the_plan() {
     assert_eq!(latest(&house, "wash"), RunId("none".to_owned()), "nothing else begins");
 }
 
+/// Those of the same agent would meet that limit too. A limit that nobody waits for keeps nobody back.
 #[test]
-fn a_task_that_a_limit_has_parked_leaves_no_room_for_another() {
+fn a_task_that_a_limit_has_parked_keeps_others_of_its_agent_back_and_nobody_else() {
+    let mut all = tasks();
+    all.push(TaskSpec {
+        id: "air".to_owned(),
+        agent: Some("other".to_owned()),
+        ..TaskSpec::default()
+    });
     let mut house = House::default();
-    execute(&mut house, pace(1));
+    let (id, spec) = (plan(), spec(all));
+    told(&mut house, Input::Plan(PlanCommand::Execute { id, spec, pace: pace(1) }));
     go_through(&mut house, "dust-1", "dust");
     begin(&mut house, "sweep-1", "sweep");
     assert_eq!(pause(&mut house, "sweep-1", PauseReason::RateLimit), "pause began");
     pause_to_the_end(&mut house, "sweep-1");
+    assert_eq!(latest(&house, "air"), RunId("air-1".to_owned()));
     assert_eq!(latest(&house, "wash"), RunId("none".to_owned()));
+    go_through(&mut house, "air-1", "air");
+    assert_eq!(latest(&house, "wash"), RunId("none".to_owned()));
+    let stays = Outcome::ReturnPlanned { at: None, now: 0 };
+    let input = Input::Outcome { session: crate::together::id("sweep-1"), outcome: stays };
+    assert_eq!(told(&mut house, input), "wash-1 began, begin wash-1");
 }
 
 #[test]

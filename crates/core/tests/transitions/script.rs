@@ -7,7 +7,9 @@ use crate::words::{self, IdleTimers};
 use glis_core::event::{Ending, Spot};
 use glis_core::input::{Command, Exit, Hearing, IfRunning, Outcome, Sign, World};
 use glis_core::leftover::{Companion, Leftovers};
-use glis_core::looping::{FAILURES_MAX, LookedBack, LoopChange, LoopContext, LoopSpec, LoopTrace};
+use glis_core::looping::{
+    FAILURES_MAX, LookedBack, LoopChange, LoopContext, LoopEnd, LoopSpec, LoopTrace,
+};
 use glis_core::pause::{Captured, Moment, OnTimeout, PauseMode, PauseReason, PauseStep};
 use glis_core::reason::Why;
 use glis_core::refusal::ResumeFault;
@@ -428,7 +430,7 @@ impl Stage {
         let tree = if words == "same" { "same".to_owned() } else { iteration.to_string() };
         LookedBack {
             iteration,
-            reached: words == "reached",
+            reached: (words == "reached").then_some(LoopEnd::Until),
             left: Some(LoopTrace { tree, words: String::new() }),
             cost_micros: if words == "costly" { 9_000_000 } else { 0 },
             agent_ref: (self.kind == Kind::Agent).then(|| format!("ref-{}", iteration + 1)),

@@ -91,7 +91,7 @@ fn what_may_not_go_on_by_itself_stays_parked_and_is_asked_about_by_the_next_daem
     let stage = told(&[
         IDLE,
         PARKED,
-        "stays 5 => nothing",
+        "stays 5 => resume appointed",
         "crash",
         "found gone => do plan the return",
         "stays 6 => nothing",

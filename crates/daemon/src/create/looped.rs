@@ -2,6 +2,7 @@
 //! that can be kept.
 
 use super::wrong::{Wrong, wrong};
+use crate::check_list;
 use glis_agent::Agent;
 use glis_config::regular;
 use glis_core::looping::{LoopChange, SPEC_BYTES_MAX, SpecFile};
@@ -107,9 +108,13 @@ pub(super) fn file(given: &str, top: &Path) -> Result<SpecFile, Wrong> {
             format!("{given} is not in {}, so the agent would not have it", top.display());
         return Err(wrong(message, "move it there, or name another one"));
     };
-    regular::open(&whole)
+    let text = regular::open(&whole)
         .and_then(|file| regular::text(file, SPEC_BYTES_MAX))
         .map_err(|fault| wrong(format!("{given}: {fault}"), hint))?;
+    if check_list::has_nothing_open(&text) {
+        let hint = "add an item (`- [ ] what is to be done`), or take a tick away";
+        return Err(wrong(format!("every item of {given} is done: there is nothing to do"), hint));
+    }
     let from = Some(whole.to_string_lossy().into_owned());
     Ok(SpecFile { path: path.to_owned(), from })
 }

@@ -127,6 +127,10 @@ async fn execute(
         let mut free = (1..=u32::MAX).map(|n| name::numbered(&slug, n));
         let slug = free.find(|slug| !others.contains(slug)).unwrap_or(slug);
         let branch = format!("{BRANCH}{slug}");
+        let above = BRANCH.trim_end_matches('/');
+        if let Ok((_, true)) = state.plans.stands_on(Path::new(&place), above).await {
+            return in_the_way(above);
+        }
         let base = match state.plans.stands_on(Path::new(&place), &branch).await {
             Ok((base, false)) => base,
             // What cannot be looked up is not taken for nothing: its tasks may be done.
@@ -159,6 +163,16 @@ fn taken(branch: &str) -> Response {
             "its tasks may be done already: `git log {branch}`; `git branch -m {branch} OTHER` makes \
              room for this plan"
         ),
+    }
+}
+
+/// A branch that is called like the folder of all plans' branches keeps each of them from being made.
+fn in_the_way(branch: &str) -> Response {
+    Response::Unusable {
+        message: format!(
+            "there is a branch {branch}, so no plan can have a branch below that name"
+        ),
+        hint: format!("`git branch -m {branch} {branch}-session` makes room"),
     }
 }
 

@@ -20,6 +20,9 @@ impl Trees {
         let repo = PathBuf::from(&session.spec.repo_root);
         let path = self.place(session, &repo);
         let branch = format!("{}{}", self.settings.now().worktree.branch_prefix, session.name);
+        // A branch of this name would keep plans and merges from theirs, which stand below it.
+        let is_taken = ["glis/plan", "glis/merge"].contains(&branch.as_str());
+        let branch = if is_taken { format!("{branch}-session") } else { branch };
         let plan = Plan {
             repo: &repo,
             path: &path,
