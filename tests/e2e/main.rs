@@ -187,6 +187,7 @@ mod plans {
     mod draft;
     mod enemy;
     mod execute;
+    mod identity;
     mod interrupted;
     mod judged;
     mod kill;

@@ -37,6 +37,9 @@ pub struct Plan {
     pub latest: SharedMap<String, RunId>,
     /// Runs that are not over.
     pub active: BTreeSet<RunId>,
+    /// Tasks that were done by the plan before this one, of the same file.
+    #[serde(default)]
+    pub before: BTreeSet<String>,
     /// Tasks that a person has skipped: done for what needs them, and nothing of them is merged.
     #[serde(default)]
     pub skipped: BTreeSet<String>,
@@ -59,8 +62,20 @@ pub struct PlanSpec {
     pub branch: String,
     /// The commit that the branch begins from.
     pub base: String,
+    /// Where its file is. A plan of a former version has its path for an id instead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<Origin>,
     /// Its tasks, in the order of the file.
     pub tasks: Vec<TaskSpec>,
+}
+
+/// Where the file of a plan is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Origin {
+    /// The worktree of the user's that it lies in.
+    pub checkout: String,
+    /// Its path there.
+    pub file: String,
 }
 
 /// A task, as the file had it.
@@ -82,6 +97,17 @@ pub struct TaskSpec {
     pub persona: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accept: Option<String>,
+}
+
+impl TaskSpec {
+    /// What it says, as a number: whoever says something else has another one. It is kept, so it is FNV-1a for good.
+    pub fn said(&self) -> u64 {
+        let parts = [&self.prompt, &self.accept].into_iter().flatten().chain(&self.needs);
+        let bytes = parts.flat_map(|part| part.bytes().chain([0xff]));
+        bytes.fold(0xcbf2_9ce4_8422_2325, |sum, byte| {
+            (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        })
+    }
 }
 
 /// How a plan is executed.
@@ -122,6 +148,9 @@ pub struct Run {
     pub id: RunId,
     /// The task.
     pub task: String,
+    /// What that said when it began; 0 where it is not known.
+    #[serde(default)]
+    pub said: u64,
     /// How far it is.
     pub step: RunStep,
     /// Who works on it.
@@ -288,6 +317,34 @@ impl Plan {
         latest.filter(|run| run.session.as_ref() == Some(session)).or_else(|| self.run(&of.run))
     }
 
+    /// Whether it was executed from this file.
+    pub fn is_from(&self, origin: &Origin) -> bool {
+        match &self.spec.origin {
+            Some(own) => own == origin,
+            None => self.id.0 == format!("{}:{}", origin.checkout, origin.file),
+        }
+    }
+
+    /// Whether nothing of it is left to do.
+    pub fn is_over(&self) -> bool {
+        self.schedule.is_over() && self.active.is_empty()
+    }
+
+    /// Whether a task is done and says something else by now.
+    pub fn is_changed(&self, task: &TaskSpec) -> bool {
+        let run = self.latest_run(&task.id).filter(|run| run.said != 0);
+        run.is_some_and(|run| matches!(run.step, RunStep::Succeeded(_)) && run.said != task.said())
+    }
+
+    /// Those of these tasks that are done as they are.
+    pub fn done_of(&self, tasks: &[TaskSpec]) -> Vec<String> {
+        let done = tasks.iter().filter(|task| {
+            let known = self.task(&task.id).is_some_and(|known| known.said() == task.said());
+            known && self.is_done(&task.id) && !self.is_changed(task)
+        });
+        done.map(|task| task.id.clone()).collect()
+    }
+
     /// The latest run of a task.
     pub fn latest_run(&self, task: &str) -> Option<&Run> {
         self.latest.get(task).and_then(|id| self.runs.get(id))
@@ -333,7 +390,13 @@ pub fn schedule_of(tasks: &[TaskSpec]) -> Schedule {
 #[expect(missing_docs, reason = "the fields are named like the plan's own")]
 pub enum PlanEvent {
     /// It is to be executed.
-    Begun { spec: Box<PlanSpec>, pace: Pace },
+    Begun {
+        spec: Box<PlanSpec>,
+        pace: Pace,
+        /// What the plan before it has done of this.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        done: Vec<String>,
+    },
     /// Its file has changed.
     Revised { spec: Box<PlanSpec> },
     /// It goes on, at this pace.
@@ -379,7 +442,7 @@ pub enum PlanEvent {
 #[expect(missing_docs, reason = "the fields are named like the plan's own")]
 pub enum PlanCommand {
     /// Begin it, or go on with it.
-    Execute { id: PlanId, spec: Box<PlanSpec>, pace: Pace },
+    Execute { id: PlanId, spec: Box<PlanSpec>, pace: Pace, done: Vec<String> },
     /// Let nothing begin, and pause what runs.
     Pause { id: PlanId, mode: PauseMode },
     /// Go on with a task that is paused or waits.

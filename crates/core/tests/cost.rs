@@ -73,7 +73,7 @@ impl Played {
         });
         let mut played = Self { house: House::default(), effects: Vec::new() };
         let pace = Pace::default();
-        played.put(Input::Plan(PlanCommand::Execute { id: plan(), spec, pace }));
+        played.put(Input::Plan(PlanCommand::Execute { id: plan(), spec, pace, done: Vec::new() }));
         played
     }
 

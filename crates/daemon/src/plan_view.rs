@@ -147,12 +147,14 @@ pub(crate) fn plan(house: &House, plan: &Plan) -> PlanView {
         let run = latest.map(|latest| run(plan, latest, session_of(house, latest)));
         let state = match &run {
             _ if plan.skipped.contains(&task.id) => TaskState::Run(RunState::Canceled),
+            None if plan.before.contains(&task.id) => TaskState::Run(RunState::Succeeded),
             Some(run) => TaskState::Run(run.state),
             None if ready.contains(task.id.as_str()) => TaskState::Ready,
             None => TaskState::Todo,
         };
+        let changed = plan.is_changed(task);
         let TaskSpec { id, title, parent, needs, .. } = task.clone();
-        tasks.push(TaskView { id, title, parent, needs, state, run });
+        tasks.push(TaskView { id, title, parent, needs, state, changed, run });
     }
     let states = group_states(plan, &tasks, &groups);
     for task in &mut tasks {
@@ -166,6 +168,7 @@ pub(crate) fn plan(house: &House, plan: &Plan) -> PlanView {
     let is_again = tasks.iter().any(|task| task.run.as_ref().is_some_and(again));
     PlanView {
         id: plan.id.0.clone(),
+        slug: plan.spec.slug.clone(),
         title: plan.spec.title.clone(),
         repo_root: plan.spec.repo_root.clone(),
         branch: plan.spec.branch.clone(),

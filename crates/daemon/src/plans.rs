@@ -19,6 +19,7 @@ use glis_core::{
     Command, Event, House, Input, PlanEvent, PlanId, PlanOutcome, Recorded, Refusal, RunId,
     Session, Subject, name,
 };
+use glis_snapshot::SnapshotFault;
 use glis_wire::client::NewSession;
 use glis_wire::home::Home;
 use glis_wire::plan::RunView;
@@ -393,11 +394,27 @@ impl Plans {
         self.jobs.ask(Kind::Look, look).await.map_err(Unfit::Place)?
     }
 
-    /// The root of the repository that a folder belongs to.
-    pub(crate) async fn root_of(&self, place: &Path) -> Result<PathBuf, String> {
+    /// The root of the repository that a folder belongs to, and the worktree of it that the folder is in.
+    pub(crate) async fn roots_of(&self, place: &Path) -> Result<(PathBuf, PathBuf), String> {
         let place = place.to_owned();
-        let look = move || glis_snapshot::git::roots(&place).map(|roots| roots.main);
+        let look = move || glis_snapshot::git::roots(&place).map(|roots| (roots.main, roots.top));
         self.jobs.ask(Kind::Look, look).await?.map_err(|fault| fault.to_string())
+    }
+
+    /// Whether all that a plan has done is in the commit that a folder stands on, or its branch is gone.
+    pub(crate) async fn is_taken_in(
+        &self,
+        place: &Path,
+        branch: &str,
+        tip: &str,
+    ) -> Result<bool, String> {
+        let (place, branch, tip) = (place.to_owned(), branch.to_owned(), tip.to_owned());
+        let look = move || {
+            let gone = glis_snapshot::tip(&place, &branch)?.is_none();
+            Ok(gone || glis_snapshot::is_ancestor(&place, &tip, "HEAD")?)
+        };
+        let told = |fault: SnapshotFault| fault.to_string();
+        self.jobs.ask(Kind::Look, look).await?.map_err(told)
     }
 
     /// The commit that a folder stands on, and whether there is a branch of this name.

@@ -67,7 +67,9 @@ pub use list::{
     not_captured, read_back, sessions, thin, to_trash, verify,
 };
 pub use lock::{index_lock, set_stale_lock_aside};
-pub use merge::{MergeFault, MergeRequest, Merged, begin_branch, checked_out, merge, tip};
+pub use merge::{
+    MergeFault, MergeRequest, Merged, begin_branch, checked_out, is_ancestor, merge, tip,
+};
 pub use place::top_of;
 pub use probe::can_save;
 pub use put_back::{HeadState, Stand};

@@ -177,7 +177,8 @@ fn combine(
     Ok(run(repo, &args)?)
 }
 
-fn is_ancestor(repo: &Path, one: &str, other: &str) -> Result<bool, GitFault> {
+/// Whether a commit is in the past of another one, or is that.
+pub fn is_ancestor(repo: &Path, one: &str, other: &str) -> Result<bool, GitFault> {
     let mut call = git(repo);
     call.args(["merge-base", "--is-ancestor", one, other]);
     let output = settled(&mut call)?;

@@ -217,6 +217,9 @@ pub struct RunView {
 #[expect(missing_docs, reason = "the contract names each field")]
 pub struct PlanView {
     pub id: String,
+    /// Its name in the names of branches and folders, and before a task's: `SLUG/TASK`.
+    #[serde(default)]
+    pub slug: String,
     pub title: Option<String>,
     pub repo_root: String,
     pub branch: String,
@@ -251,6 +254,9 @@ pub struct TaskView {
     pub parent: Option<String>,
     pub needs: Vec<String>,
     pub state: TaskState,
+    /// It is done, and says something else by now.
+    #[serde(default)]
+    pub changed: bool,
     /// Its latest run.
     pub run: Option<RunView>,
 }

@@ -131,10 +131,9 @@ pub(super) fn rule(task: &str, ruling: Ruling, out: &Out) -> Result<(), Complain
 fn told(refusal: Refusal, task: &str) -> Complaint {
     if let Refusal::Ambiguous { .. } = refusal {
         let message = format!("more than one plan of this repository has a task `{task}`");
-        return Complaint::new(Kind::NotFound, message).hint(format!(
-            "`glis --json runs {task}` tells the session of each, which has a name of its own; or give the \
-             task another id in one of the plans"
-        ));
+        let hint =
+            format!("`PLAN/{task}` names one; `glis --json runs {task}` tells `plan_slug` of each");
+        return Complaint::new(Kind::NotFound, message).hint(hint);
     }
     refusal.into()
 }

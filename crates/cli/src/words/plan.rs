@@ -210,19 +210,25 @@ pub(crate) fn written(path: &Path, former: Option<&Path>) -> String {
 /// How far a plan is, once nothing of it goes on by itself.
 pub(crate) fn rests(plan: &PlanView) -> String {
     let (done, all) = (count(plan, RunState::Succeeded), plan.leaves().count());
-    let branch = &plan.branch;
-    if plan.done {
-        let skipped = all - done;
-        return match (all, skipped) {
-            (1, 0) => format!("The task is done: branch {branch}"),
-            (_, 0) => format!("All {all} tasks are done: branch {branch}"),
-            (_, 1) => format!("{done} of {all} tasks are done, 1 is skipped: branch {branch}"),
-            (..) => {
-                format!("{done} of {all} tasks are done, {skipped} are skipped: branch {branch}")
-            }
-        };
+    let (branch, skipped) = (&plan.branch, all - done);
+    let mut lines: Vec<String> = Vec::new();
+    for task in plan.leaves().filter(|task| task.changed).map(|task| &task.id) {
+        lines.push(format!(
+            "{task}: changed since it was done; `glis restart {task}` does it again"
+        ));
     }
-    let mut lines = vec![format!("{done} of {all} tasks are done: branch {branch}")];
+    lines.push(match (plan.done, all, skipped) {
+        (true, 1, 0) => format!("The task is done: branch {branch}"),
+        (true, _, 0) => format!("All {all} tasks are done: branch {branch}"),
+        (true, _, 1) => format!("{done} of {all} tasks are done, 1 is skipped: branch {branch}"),
+        (true, ..) => {
+            format!("{done} of {all} tasks are done, {skipped} are skipped: branch {branch}")
+        }
+        (false, ..) => format!("{done} of {all} tasks are done: branch {branch}"),
+    });
+    if plan.done {
+        return lines.join("\n");
+    }
     for task in plan.leaves() {
         let TaskState::Run(state) = task.state else { continue };
         if state != RunState::Succeeded && state != RunState::Running {

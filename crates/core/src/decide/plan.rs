@@ -20,7 +20,9 @@ use crate::session::{Phase, Rest, Session, StartCause, StopCause};
 pub(super) fn command(house: &House, command: PlanCommand) -> Result<Decision, Refusal> {
     let mut draft = Draft::over(house);
     match command {
-        PlanCommand::Execute { id, spec, pace } => execute(&mut draft, &id, *spec, pace)?,
+        PlanCommand::Execute { id, spec, pace, done } => {
+            execute(&mut draft, &id, *spec, (pace, done))?;
+        }
         PlanCommand::Pause { id, mode } => pause(&mut draft, &id, mode)?,
         PlanCommand::Resume { id, task, prompt } => resume(&mut draft, &id, &task, prompt)?,
         PlanCommand::Restart { id, task, spec } => restart(&mut draft, &id, &task, spec)?,
@@ -42,14 +44,19 @@ fn run_of(draft: &Draft<'_>, id: &PlanId, task: &str) -> Result<Run, Refusal> {
     plan_of(draft, id)?.latest_run(task).cloned().ok_or_else(|| no_task(task))
 }
 
-fn execute(draft: &mut Draft<'_>, id: &PlanId, spec: PlanSpec, pace: Pace) -> Result<(), Refusal> {
+fn execute(
+    draft: &mut Draft<'_>,
+    id: &PlanId,
+    spec: PlanSpec,
+    (pace, done): (Pace, Vec<String>),
+) -> Result<(), Refusal> {
     if let Some(only) =
         pace.only.as_deref().filter(|only| spec.tasks.iter().all(|t| t.id != **only))
     {
         return Err(no_task(only));
     }
     let Some(plan) = draft.plan(id) else {
-        draft.plan_event(id, PlanEvent::Begun { spec: Box::new(spec), pace });
+        draft.plan_event(id, PlanEvent::Begun { spec: Box::new(spec), pace, done });
         return Ok(());
     };
     let goes_on = plan.paused.is_none() && plan.pace == pace;
@@ -72,9 +79,8 @@ fn revise(
     let known = &*plan_of(draft, id)?.spec;
     // Its branch has begun, wherever the repository stands now.
     let spec = spec.map(|spec| {
-        let PlanSpec { slug, branch, base, .. } = known;
-        let (slug, branch, base) = (slug.clone(), branch.clone(), base.clone());
-        Box::new(PlanSpec { slug, branch, base, ..*spec })
+        let PlanSpec { slug, branch, base, origin, .. } = known.clone();
+        Box::new(PlanSpec { slug, branch, base, origin, ..*spec })
     });
     let Some(spec) = spec.filter(|spec| **spec != *known) else { return Ok(false) };
     draft.plan_event(id, PlanEvent::Revised { spec });
@@ -250,8 +256,14 @@ fn restart(
     task: &str,
     spec: Option<Box<PlanSpec>>,
 ) -> Result<(), Refusal> {
-    let former = run_of(draft, id, task)?;
-    refuse_at_work(draft, &former)?;
+    let former = match run_of(draft, id, task) {
+        Ok(former) => Some(former),
+        Err(_) if plan_of(draft, id)?.before.contains(task) => None,
+        Err(refusal) => return Err(refusal),
+    };
+    if let Some(former) = &former {
+        refuse_at_work(draft, former)?;
+    }
     if draft.gate.shut().is_some() {
         return Err(Refusal::Shut { session: task.to_owned() });
     }
@@ -260,7 +272,7 @@ fn restart(
     let began = PlanEvent::RunBegan {
         run: run.clone(),
         task: task.to_owned(),
-        restart_of: Some(former.id),
+        restart_of: former.map(|former| former.id),
         resumed_from: None,
         retry: false,
         alone: true,

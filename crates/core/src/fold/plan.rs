@@ -2,7 +2,7 @@
 
 use crate::event::Event;
 use crate::ids::{PlanId, RunId, SessionId};
-use crate::plan::{Plan, PlanEvent, PlanSpec, Run, RunStep, TaskRef, schedule_of};
+use crate::plan::{Plan, PlanEvent, PlanSpec, Run, RunStep, TaskRef, TaskSpec, schedule_of};
 use crate::session::{Session, WallMs};
 use crate::shared::SharedMap;
 use std::collections::BTreeSet;
@@ -18,16 +18,19 @@ pub(crate) fn matters(event: &Event) -> bool {
 
 /// The plan that an event brings into being, if it is such an event.
 pub(crate) fn born(id: &PlanId, at: WallMs, event: &PlanEvent) -> Option<Plan> {
-    let PlanEvent::Begun { spec, pace } = event else { return None };
+    let PlanEvent::Begun { spec, pace, done } = event else { return None };
+    let mut schedule = schedule_of(&spec.tasks);
+    schedule.finish_all(|task| done.iter().any(|done| done == task));
     Some(Plan {
         id: id.clone(),
         spec: Arc::new((**spec).clone()),
         pace: pace.clone(),
         paused: None,
-        schedule: schedule_of(&spec.tasks),
+        schedule,
         runs: SharedMap::default(),
         latest: SharedMap::default(),
         active: BTreeSet::new(),
+        before: done.iter().cloned().collect(),
         skipped: BTreeSet::new(),
         tip: None,
         created_at: at,
@@ -56,6 +59,7 @@ impl Plan {
                 self.begin_run(Run {
                     id: run.clone(),
                     task: task.clone(),
+                    said: self.task(task).map_or(0, TaskSpec::said),
                     step: session.as_ref().map_or(RunStep::Preparing, |_| RunStep::Working),
                     session,
                     alone: *alone,
@@ -152,9 +156,13 @@ impl Plan {
         self.runs.insert_mut(run.id.clone(), run);
     }
 
-    fn is_done(&self, task: &str) -> bool {
-        let succeeded = |run: &Run| matches!(run.step, RunStep::Succeeded(_));
-        self.latest_run(task).is_some_and(succeeded) || self.skipped.contains(task)
+    /// Whether a task is done, or is not to be.
+    pub(crate) fn is_done(&self, task: &str) -> bool {
+        match self.latest_run(task) {
+            Some(run) if matches!(run.step, RunStep::Succeeded(_)) => true,
+            Some(_) => self.skipped.contains(task),
+            None => self.skipped.contains(task) || self.before.contains(task),
+        }
     }
 
     fn step(&mut self, at: WallMs, run: &RunId, step: RunStep) {

@@ -40,7 +40,12 @@ impl Play {
     fn execute(&mut self) -> Result<(), String> {
         let pace = Pace { jobs: 1 + u32::from(self.rng.percent(50)), review: false, only: None };
         let spec = plans::spec(&mut self.rng);
-        self.feed(&Input::Plan(PlanCommand::Execute { id: plans::id(), spec, pace }))
+        self.feed(&Input::Plan(PlanCommand::Execute {
+            id: plans::id(),
+            spec,
+            pace,
+            done: Vec::new(),
+        }))
     }
 
     fn ask_something(&mut self) -> Result<(), String> {

@@ -33,7 +33,7 @@ pub(crate) fn command(rng: &mut Rng) -> Input {
             let only = rng.percent(20).then(|| any(rng));
             let jobs = u32::from(rng.percent(60)) + u32::from(rng.percent(40));
             let pace = Pace { jobs, review: rng.percent(20), only };
-            PlanCommand::Execute { id: id(), spec, pace }
+            PlanCommand::Execute { id: id(), spec, pace, done: Vec::new() }
         }
         4..=5 => {
             let mode = if rng.percent(50) { PauseMode::Interrupt } else { PauseMode::Force };
@@ -63,7 +63,7 @@ pub(crate) fn spec(rng: &mut Rng) -> Box<PlanSpec> {
     let text = |text: &str| text.to_owned();
     let (title, slug, base) = (None, text("p"), text("c0"));
     let (repo_root, branch) = (text("/r"), text("glis/plan/p"));
-    Box::new(PlanSpec { title, slug, repo_root, branch, base, tasks })
+    Box::new(PlanSpec { title, slug, repo_root, branch, base, origin: None, tasks })
 }
 
 /// What comes of an effect about a plan.

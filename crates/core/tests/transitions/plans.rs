@@ -48,6 +48,7 @@ fn spec(tasks: Vec<TaskSpec>) -> Box<PlanSpec> {
         repo_root: "/r".to_owned(),
         branch: "glis/plan/p".to_owned(),
         base: "c0".to_owned(),
+        origin: None,
         tasks,
     })
 }
@@ -223,7 +224,15 @@ fn pause_to_the_end(house: &mut House, run: &str) {
 }
 
 fn execute(house: &mut House, pace: Pace) -> String {
-    told(house, Input::Plan(PlanCommand::Execute { id: plan(), spec: spec(tasks()), pace }))
+    told(
+        house,
+        Input::Plan(PlanCommand::Execute {
+            id: plan(),
+            spec: spec(tasks()),
+            pace,
+            done: Vec::new(),
+        }),
+    )
 }
 
 fn pace(jobs: u32) -> Pace {
@@ -445,7 +454,10 @@ fn a_task_that_a_limit_has_parked_keeps_others_of_its_agent_back_and_nobody_else
     });
     let mut house = House::default();
     let (id, spec) = (plan(), spec(all));
-    told(&mut house, Input::Plan(PlanCommand::Execute { id, spec, pace: pace(1) }));
+    told(
+        &mut house,
+        Input::Plan(PlanCommand::Execute { id, spec, pace: pace(1), done: Vec::new() }),
+    );
     go_through(&mut house, "dust-1", "dust");
     begin(&mut house, "sweep-1", "sweep");
     assert_eq!(pause(&mut house, "sweep-1", PauseReason::RateLimit), "pause began");
@@ -674,7 +686,7 @@ fn a_plan_that_is_revised_keeps_what_is_done_and_what_is_worked_on() {
     let mut more = tasks();
     more.insert(0, TaskSpec { id: "air".to_owned(), ..TaskSpec::default() });
     let (id, spec) = (plan(), spec(more));
-    let again = Input::Plan(PlanCommand::Execute { id, spec, pace: pace(2) });
+    let again = Input::Plan(PlanCommand::Execute { id, spec, pace: pace(2), done: Vec::new() });
     assert_eq!(told(&mut house, again), "revised, continued, air-1 began, begin air-1");
 }
 
@@ -715,7 +727,7 @@ fn what_is_done_once_more_does_not_undo_what_needs_it() {
     let mut more = tasks();
     more.push(TaskSpec { id: "air".to_owned(), ..TaskSpec::default() });
     let (id, spec) = (plan(), spec(more));
-    let again = Input::Plan(PlanCommand::Execute { id, spec, pace: pace(2) });
+    let again = Input::Plan(PlanCommand::Execute { id, spec, pace: pace(2), done: Vec::new() });
     assert_eq!(told(&mut house, again), "revised, continued, air-1 began, begin air-1");
     sign(&mut house, "dust-2", Sign::TurnEnded);
     accepted(&mut house, "dust-2");

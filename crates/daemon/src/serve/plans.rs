@@ -1,34 +1,30 @@
 //! What front ends ask of plans: executed, watched, interrupted; their tasks resumed and begun anew.
 
+mod begin;
 mod follow;
+mod named;
+mod place;
 
+use self::begin::execute;
 use self::follow::seen;
+use self::named::{has, is_known, parts, plan_of};
+use self::place::{bad, latest_from, root, roots};
 use super::carry::{Asked, storage};
 use super::state::ServerState;
 use super::steps::Steps;
 use crate::environments::Caller;
 use crate::peer::Peer;
 use crate::plan_view;
-use crate::run_records::Unfit;
 use glis_core::decision::Reply;
 use glis_core::pause::PauseMode;
-use glis_core::plan::{Pace, Plan, PlanSpec, Ruling, Run};
-use glis_core::refusal::Elsewhere;
+use glis_core::plan::{Origin, PlanSpec, Ruling, Run};
 use glis_core::session::Phase;
-use glis_core::{Command, House, PlanCommand, PlanId, Refusal, SessionId, name};
-use glis_wire::client::{Response, Trouble};
+use glis_core::{Command, House, PlanCommand, PlanId, Refusal};
+use glis_wire::client::Response;
 use glis_wire::plan::{Execute, PlanRequest, RunView};
 use std::io;
-use std::path::Path;
 use std::sync::Arc;
 use tokio::sync::broadcast::error::RecvError;
-
-/// How the names of the plans' branches begin.
-const BRANCH: &str = "glis/plan/";
-
-fn bad(message: impl Into<String>) -> Response {
-    Response::Trouble { kind: Trouble::BadInput, message: message.into() }
-}
 
 /// Answers what only looks.
 pub(super) async fn look(
@@ -73,134 +69,18 @@ pub(super) async fn change(
     }
 }
 
-/// The root of the repository that a caller is in.
-async fn root(state: &ServerState, place: &str) -> Result<String, Box<Response>> {
-    let root = state.plans.root_of(Path::new(place)).await.map_err(|why| Box::new(bad(why)))?;
-    let root = root.into_os_string().into_string();
-    root.map_err(|_| Box::new(bad("the path of the repository is not valid UTF-8")))
-}
-
-/// The id of a plan: whatever worktree of a repository it is executed in, it is the same plan.
-fn id_of(root: &str, file: &str) -> PlanId {
-    PlanId(format!("{root}:{file}"))
-}
-
 async fn show(state: &ServerState, place: &str, file: &str) -> Response {
-    match root(state, place).await {
-        Ok(root) => seen(state, id_of(&root, file)).await,
-        Err(response) => *response,
-    }
-}
-
-async fn execute(
-    state: &ServerState,
-    steps: &Steps<'_>,
-    wanted: Execute,
-    env: Option<Caller>,
-) -> Response {
-    let root = match root(state, &wanted.place).await {
-        Ok(root) => root,
+    let (_, checkout) = match roots(state, place).await {
+        Ok(roots) => roots,
         Err(response) => return *response,
     };
-    if let Err(why) = state.plans.check_place(&root).await {
-        return no_records(why);
-    }
-    let id = id_of(&root, &wanted.file);
-    let place = wanted.place.clone();
-    let slug = slug(&wanted);
-    let known = {
-        let (id, root) = (id.clone(), root.clone());
-        let taken = move |house: &House| {
-            let others: Vec<String> = house
-                .plans()
-                .filter(|plan| plan.spec.repo_root == root && plan.id != id)
-                .map(|plan| plan.spec.slug.clone())
-                .collect();
-            (house.plan(&id).map(|plan| (plan.spec.clone(), pace_of(plan))), others)
-        };
-        state.mailbox.house(taken).await
-    };
-    let Some((known, others)) = known else { return storage() };
-    let (slug, branch, base, usual) = if let Some((spec, pace)) = known {
-        (spec.slug.clone(), spec.branch.clone(), spec.base.clone(), pace)
-    } else {
-        let mut free = (1..=u32::MAX).map(|n| name::numbered(&slug, n));
-        let slug = free.find(|slug| !others.contains(slug)).unwrap_or(slug);
-        let branch = format!("{BRANCH}{slug}");
-        let above = BRANCH.trim_end_matches('/');
-        if let Ok((_, true)) = state.plans.stands_on(Path::new(&place), above).await {
-            return in_the_way(above);
-        }
-        let base = match state.plans.stands_on(Path::new(&place), &branch).await {
-            Ok((base, false)) => base,
-            // What cannot be looked up is not taken for nothing: its tasks may be done.
-            Ok((_, true)) => return taken(&branch),
-            Err(why) => return no_base(&why),
-        };
-        (slug, branch, base, Pace::default())
-    };
-    let Execute { title, tasks, pace, .. } = wanted;
-    let spec = Box::new(PlanSpec { title, slug, repo_root: root, branch, base, tasks });
-    state.plans.remember(&id, env);
-    let pace = pace.unwrap_or(usual);
-    let command = PlanCommand::Execute { id: id.clone(), spec, pace };
-    match state.mailbox.ask_plan(command, Some(steps.from().clone())).await {
-        Some(Ok(_)) => seen(state, id).await,
-        Some(Err(refusal)) => Response::Refused(refusal),
+    let origin = Origin { checkout, file: file.to_owned() };
+    let look = move |house: &House| latest_from(house, &origin).map(|plan| plan.id.clone());
+    match state.mailbox.house(look).await {
+        Some(Some(id)) => seen(state, id).await,
+        Some(None) => Response::NoPlan,
         None => storage(),
     }
-}
-
-/// How a plan goes on where nothing is said about it: one that is executed is joined as it is.
-fn pace_of(plan: &Plan) -> Pace {
-    if plan.paused.is_none() { plan.pace.clone() } else { Pace::default() }
-}
-
-fn taken(branch: &str) -> Response {
-    Response::Unusable {
-        message: format!("the branch {branch} is there, and no plan of this home has made it"),
-        hint: format!(
-            "its tasks may be done already: `git log {branch}`; `git branch -m {branch} OTHER` makes \
-             room for this plan"
-        ),
-    }
-}
-
-/// A branch that is called like the folder of all plans' branches keeps each of them from being made.
-fn in_the_way(branch: &str) -> Response {
-    Response::Unusable {
-        message: format!(
-            "there is a branch {branch}, so no plan can have a branch below that name"
-        ),
-        hint: format!("`git branch -m {branch} {branch}-session` makes room"),
-    }
-}
-
-fn no_base(why: &str) -> Response {
-    Response::Unusable {
-        message: format!("the plan has no commit to begin from: {why}"),
-        hint: "commit something first".to_owned(),
-    }
-}
-
-fn no_records(why: Unfit) -> Response {
-    let (message, hint) = match why {
-        Unfit::Place(why) => {
-            (why, "put a folder in its place; the plan itself may be any file: `glis execute FILE`")
-        }
-        Unfit::Unignored(why) => (
-            format!("the records of runs would be in your commits: {why}"),
-            "make that file writable, or have git ignore /.glis/runs/ otherwise",
-        ),
-    };
-    Response::Unusable { message, hint: hint.to_owned() }
-}
-
-/// A plan's name in the names of branches: from its title, else from its file.
-fn slug(wanted: &Execute) -> String {
-    let file = Path::new(&wanted.file).file_stem().and_then(|stem| stem.to_str());
-    let made = wanted.title.as_deref().and_then(name::made_from);
-    made.or_else(|| file.and_then(name::made_from)).unwrap_or_else(|| "plan".to_owned())
 }
 
 /// Pauses what runs of a plan, and waits until it is.
@@ -275,8 +155,10 @@ async fn runs(state: &ServerState, place: &str, task: Option<String>) -> Respons
     let wanted = task.clone();
     let look = move |house: &House| {
         let mut runs: Vec<(i64, RunView)> = Vec::new();
+        let named = wanted.as_deref().map(parts);
         for plan in house.plans().filter(|plan| plan.spec.repo_root == root) {
-            let meant = |run: &&Run| wanted.as_ref().is_none_or(|task| run.task == *task);
+            let own = named.and_then(|(slug, _)| slug).is_none_or(|slug| slug == plan.spec.slug);
+            let meant = |run: &&Run| own && named.is_none_or(|(_, task)| run.task == task);
             for run in plan.runs.values().filter(meant) {
                 let session = plan_view::session_of(house, run);
                 runs.push((run.created_at, plan_view::run(plan, run, session)));
@@ -285,7 +167,7 @@ async fn runs(state: &ServerState, place: &str, task: Option<String>) -> Respons
         runs.sort_by_key(|(at, run)| (*at, run.run_id.clone()));
         let known = wanted.is_none_or(|task| {
             let mut plans = house.plans().filter(|plan| plan.spec.repo_root == root);
-            plans.any(|plan| plan.task(&task).is_some())
+            plans.any(|plan| has(plan, &task))
         });
         (runs.into_iter().map(|(_, run)| run).collect::<Vec<_>>(), known)
     };
@@ -295,67 +177,6 @@ async fn runs(state: &ServerState, place: &str, task: Option<String>) -> Respons
             Response::Refused(Refusal::NoSuchTask { given })
         }
         (Some((runs, _)), _) => Response::Runs(runs),
-    }
-}
-
-fn has(plan: &Plan, task: &str) -> bool {
-    plan.task(task).is_some() || plan.latest.contains_key(task)
-}
-
-/// Refuses what no plan has. It is a session's name, as a rule, and a git that hangs must not keep a
-/// session from its resume.
-async fn is_known(state: &ServerState, task: &str) -> Result<(), Box<Response>> {
-    let given = task.to_owned();
-    let look = move |house: &House| {
-        let known = house.plans().any(|plan| has(plan, &given));
-        if known { Ok(()) } else { Err(Refusal::NoSuchTask { given }) }
-    };
-    match state.mailbox.house(look).await {
-        Some(known) => known.map_err(|refusal| Box::new(Response::Refused(refusal))),
-        None => Err(Box::new(storage())),
-    }
-}
-
-/// The plan that has this task: of the repository that the caller is in, and of no other.
-async fn plan_of(
-    state: &ServerState,
-    place: &str,
-    task: &str,
-) -> Result<(PlanId, Option<SessionId>), Box<Response>> {
-    is_known(state, task).await?;
-    let root = root(state, place).await?;
-    let (wanted, here) = (task.to_owned(), root.clone());
-    let look = move |house: &House| {
-        let has = |plan: &&Plan| has(plan, &wanted);
-        let (own, others): (Vec<&Plan>, Vec<&Plan>) =
-            house.plans().filter(has).partition(|plan| plan.spec.repo_root == here);
-        let elsewhere = |plan: &&Plan| {
-            let run = plan.latest_run(&wanted)?;
-            let view = plan_view::run(plan, run, plan_view::session_of(house, run));
-            Some(Refusal::WrongRoot(Box::new(Elsewhere {
-                task: wanted.clone(),
-                run: run.id.clone(),
-                provider: view.provider,
-                agent_ref: view.provider_session_ref,
-                repo_root: plan.spec.repo_root.clone(),
-                here: here.clone(),
-            })))
-        };
-        match own.as_slice() {
-            [plan] => {
-                let session = plan.latest_run(&wanted).and_then(|run| run.session.clone());
-                Ok((plan.id.clone(), session))
-            }
-            [] => Err(others
-                .iter()
-                .find_map(elsewhere)
-                .unwrap_or(Refusal::NoSuchTask { given: wanted.clone() })),
-            [..] => Err(Refusal::Ambiguous { given: wanted.clone() }),
-        }
-    };
-    match state.mailbox.house(look).await {
-        Some(found) => found.map_err(|refusal| Box::new(Response::Refused(refusal))),
-        None => Err(Box::new(storage())),
     }
 }
 
@@ -379,7 +200,7 @@ async fn resume(
     (place, task, prompt): (&str, String, Option<String>),
     env: Option<Caller>,
 ) -> io::Result<Response> {
-    let (plan, session) = match plan_of(state, place, &task).await {
+    let (plan, task, session) = match plan_of(state, place, &task).await {
         Ok(found) => found,
         Err(response) => return Ok(*response),
     };
@@ -407,22 +228,26 @@ async fn restart(
     (place, task, written): (&str, String, Option<Box<Execute>>),
     env: Option<Caller>,
 ) -> io::Result<Response> {
-    let (plan, _) = match plan_of(state, place, &task).await {
+    let (plan, task, _) = match plan_of(state, place, &task).await {
         Ok(found) => found,
         Err(response) => return Ok(*response),
     };
-    let root = match root(state, place).await {
-        Ok(root) => root,
+    let (_, checkout) = match roots(state, place).await {
+        Ok(roots) => roots,
         Err(response) => return Ok(*response),
     };
     state.plans.remember(&plan, env);
     // Another file of the same repository is another plan.
-    let written = written.filter(|written| id_of(&root, &written.file) == plan);
-    let spec = written.map(|written| {
-        let Execute { title, tasks, .. } = *written;
-        let (slug, branch, base) = Default::default();
-        Box::new(PlanSpec { title, slug, repo_root: root, branch, base, tasks })
-    });
+    let spec = {
+        let id = plan.clone();
+        let look = move |house: &House| {
+            let (plan, written) = (house.plan(&id)?, written?);
+            let Execute { title, tasks, file, .. } = *written;
+            let is_it = plan.is_from(&Origin { checkout, file }) && plan.spec.title == title;
+            is_it.then(|| Box::new(PlanSpec { title, tasks, ..(*plan.spec).clone() }))
+        };
+        state.mailbox.house(look).await.flatten()
+    };
     let command = PlanCommand::Restart { id: plan.clone(), task: task.clone(), spec };
     Ok(match state.mailbox.ask_plan(command, Some(steps.from().clone())).await {
         Some(Ok(Reply::Done | Reply::Already | Reply::Deferred)) => latest(state, plan, task).await,
@@ -441,8 +266,8 @@ async fn rule(
     place: &str,
     (task, ruling): (String, Ruling),
 ) -> Response {
-    let plan = match plan_of(state, place, &task).await {
-        Ok((plan, _)) => plan,
+    let (plan, task) = match plan_of(state, place, &task).await {
+        Ok((plan, task, _)) => (plan, task),
         Err(response) => return *response,
     };
     let command = PlanCommand::Rule { id: plan.clone(), task: task.clone(), ruling };
