@@ -84,14 +84,16 @@ fn storm(methods: &[&str], round: impl Fn(&BotHouse, usize) -> Outcome) -> Outco
     let bot = &timed.bot;
     timed.while_time_flies(|| {
         hear_after(bot, "/new blue", "Session blue created.")?;
-        let (mut planned, mut rounds) = (0, 0);
+        let (mut planned, mut rounds, mut left) = (0, 0, 0);
         while planned - bot.api.faults_left() < most {
-            // What has not come to pass stays for later; there is never much of it.
-            while bot.api.faults_left() < 3 {
+            // What has not come to pass stays for later. A round in which nothing did is followed by one with
+            // something else: a draft is shown only where its agent takes long enough.
+            while bot.api.faults_left() < 3 || bot.api.faults_left() == left {
                 let method = dice.pick(methods);
                 bot.api.fail(method, dice.pick(&faults_of(method)));
                 planned += 1;
             }
+            left = bot.api.faults_left();
             round(bot, rounds).map_err(|fault| format!("GLIS_SEED={seed}: {fault}"))?;
             rounds += 1;
         }
