@@ -379,7 +379,12 @@ impl Plan {
 pub fn schedule_of(tasks: &[TaskSpec]) -> Schedule {
     let links: Vec<Link<'_>> = tasks
         .iter()
-        .map(|task| Link { id: &task.id, parent: task.parent.as_deref(), needs: &task.needs })
+        .map(|task| Link {
+            id: &task.id,
+            parent: task.parent.as_deref(),
+            needs: &task.needs,
+            works: task.prompt.is_some(),
+        })
         .collect();
     Schedule::new(&links)
 }

@@ -154,11 +154,14 @@ pub(crate) fn plan(house: &House, plan: &Plan) -> PlanView {
         };
         let changed = plan.is_changed(task);
         let TaskSpec { id, title, parent, needs, .. } = task.clone();
-        tasks.push(TaskView { id, title, parent, needs, state, changed, run });
+        let works = task.prompt.is_some();
+        tasks.push(TaskView { id, title, parent, needs, state, works, changed, run });
     }
     let states = group_states(plan, &tasks, &groups);
     for task in &mut tasks {
-        if let Some(state) = states.get(&task.id) {
+        // One that is worked on itself tells how that goes.
+        let own = task.works && task.state != TaskState::Todo;
+        if let Some(state) = states.get(&task.id).filter(|_| !own) {
             task.state = *state;
         }
     }
@@ -192,7 +195,7 @@ fn group_states(
     let places: BTreeMap<&str, &TaskView> =
         tasks.iter().map(|task| (task.id.as_str(), task)).collect();
     let mut counts: BTreeMap<String, (usize, usize, usize)> = BTreeMap::new();
-    for task in tasks.iter().filter(|task| !groups.contains(task.id.as_str())) {
+    for task in tasks.iter().filter(|task| task.works || !groups.contains(task.id.as_str())) {
         let succeeded = task.state == TaskState::Run(RunState::Succeeded);
         let done = succeeded || plan.skipped.contains(&task.id);
         let begun = matches!(task.state, TaskState::Run(_));
@@ -205,8 +208,9 @@ fn group_states(
             above = places.get(group).and_then(|group| group.parent.as_deref());
         }
     }
-    let state = |(all, done, begun): (usize, usize, usize)| {
-        if all == done {
+    let works = |id: &str| places.get(id).is_some_and(|task| task.works);
+    let state = |id: &str, (all, done, begun): (usize, usize, usize)| {
+        if all == done && !works(id) {
             TaskState::Run(RunState::Succeeded)
         } else if begun > 0 {
             TaskState::Run(RunState::Running)
@@ -214,5 +218,9 @@ fn group_states(
             TaskState::Todo
         }
     };
-    counts.into_iter().map(|(id, counts)| (id, state(counts))).collect()
+    let told = |(id, counts): (String, _)| {
+        let state = state(&id, counts);
+        (id, state)
+    };
+    counts.into_iter().map(told).collect()
 }

@@ -1,6 +1,7 @@
 //! Changing a plan's file: comments, order and everything else in it stay as they are.
 
 use crate::fault::Fault;
+use crate::read::likely;
 use crate::{Plan, Task};
 use toml_edit::{Array, ArrayOfTables, DocumentMut, Item, Table, Value, value};
 
@@ -56,11 +57,29 @@ pub fn add(text: &str, task: &Task) -> Result<String, Vec<Fault>> {
     {
         set_text(&mut table, key, text.as_ref());
     }
-    if !text.trim().is_empty() {
+    if let Some(group) = new_group(text, task) {
+        tasks.push(group);
+    }
+    if !text.trim().is_empty() || !tasks.is_empty() {
         table.decor_mut().set_prefix("\n");
     }
     tasks.push(table);
     checked(&document)
+}
+
+/// The group of a task that is to be added, where there is none yet and its name is no slip of the pen.
+fn new_group(text: &str, task: &Task) -> Option<Table> {
+    let plan = Plan::read(text).ok()?;
+    let parent = task.parent.as_deref().filter(|parent| plan.task(parent).is_none())?;
+    if parent == task.id || likely(parent, &plan).is_some() {
+        return None;
+    }
+    let mut group = Table::new();
+    group.insert("id", value(parent));
+    if !text.trim().is_empty() {
+        group.decor_mut().set_prefix("\n");
+    }
+    Some(group)
 }
 
 /// Changes a task; the text as it is then.

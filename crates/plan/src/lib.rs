@@ -30,8 +30,8 @@ pub struct Plan {
     pub tasks: Vec<Task>,
 }
 
-/// A unit of work, or a group of them: a task with children is done when they are, and is not worked
-/// on itself.
+/// A unit of work, or a group of them: a task with children is worked on when they are done, on what they have come
+/// to. One without a prompt is only a name for them, and done when they are.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Task {
     /// Its name, of a session name's letters.
@@ -84,7 +84,8 @@ impl Plan {
     fn links(&self) -> Vec<Link<'_>> {
         let link = |at: usize| {
             let task = self.tasks.get(at)?;
-            Some(Link { id: &task.id, parent: task.parent.as_deref(), needs: &task.needs })
+            let (parent, works) = (task.parent.as_deref(), task.prompt.is_some());
+            Some(Link { id: &task.id, parent, needs: &task.needs, works })
         };
         (0..self.tasks.len()).filter_map(link).collect()
     }

@@ -180,13 +180,22 @@ impl Reader {
         }
     }
 
-    /// An agent has to be told something; a group is not worked on.
+    /// An agent has to be told something; a group that says nothing is not worked on.
     fn check_prompts(&mut self, plan: &Plan) {
         let groups: HashSet<_> =
             plan.tasks.iter().filter_map(|task| task.parent.as_deref()).collect();
         for task in &plan.tasks {
-            if task.prompt.is_none() && !task.id.is_empty() && !groups.contains(&*task.id) {
-                self.fault(task.line, format!("`{}` has no `prompt`, and no tasks in it", task.id));
+            let (id, is_group) = (&task.id, groups.contains(&*task.id));
+            if task.prompt.is_none() && !id.is_empty() && !is_group {
+                self.fault(task.line, format!("`{id}` has no `prompt`, and no tasks in it"));
+            }
+            let of_work =
+                [("accept", &task.accept), ("agent", &task.agent), ("persona", &task.persona)];
+            for (key, _) in of_work.into_iter().filter(|(_, value)| value.is_some()) {
+                if task.prompt.is_none() && is_group {
+                    let why = "is a group without a `prompt`, which nobody works on";
+                    self.fault(task.line, format!("`{id}` {why}: `{key}` means nothing there"));
+                }
             }
             if let Some(too_long) = task.prompt.as_deref().and_then(TooLong::message) {
                 self.fault(task.line, format!("the prompt of `{}` has {too_long}", task.id));
@@ -196,7 +205,7 @@ impl Reader {
 }
 
 /// An id that differs from a name in one letter or in the order of two.
-fn likely<'p>(name: &str, plan: &'p Plan) -> Option<&'p str> {
+pub(crate) fn likely<'p>(name: &str, plan: &'p Plan) -> Option<&'p str> {
     let ids = plan.tasks.iter().map(|task| task.id.as_str());
     ids.into_iter().find(|id| is_near(id, name))
 }

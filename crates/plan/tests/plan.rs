@@ -246,3 +246,28 @@ fn a_thousand_tasks_are_checked_and_scheduled_in_no_time() {
     assert!(read_more < read * 48, "{read:?} {read_more:?}");
     assert!(scheduled_more < scheduled * 48, "{scheduled:?} {scheduled_more:?}");
 }
+
+#[test]
+fn a_group_is_made_by_the_first_task_that_names_it() {
+    let task = |id: &str, parent: &str| Task {
+        id: id.to_owned(),
+        prompt: Some("do it".to_owned()),
+        parent: Some(parent.to_owned()),
+        ..Task::default()
+    };
+    let text = add("", &task("sub", "core")).unwrap();
+    assert_eq!(Plan::read(&text).unwrap().tasks.len(), 2, "{text}");
+    assert!(Plan::read(&text).unwrap().is_group("core"));
+    let more = add(&text, &task("other", "core")).unwrap();
+    assert_eq!(Plan::read(&more).unwrap().tasks.len(), 3, "{more}");
+    let slip = add(&text, &task("other", "cora")).unwrap_err();
+    assert!(slip[0].why.contains("did you mean `core`?"), "{slip:?}");
+}
+
+#[test]
+fn what_a_group_without_a_prompt_is_to_do_is_a_fault() {
+    let text = "[[task]]\nid = \"g\"\naccept = \"true\"\n\n[[task]]\nid = \"x\"\nprompt = \"p\"\nparent = \"g\"\n";
+    let faults = Plan::read(text).unwrap_err();
+    assert_eq!(faults.len(), 1, "{faults:?}");
+    assert!(faults[0].why.contains("`accept` means nothing there"), "{faults:?}");
+}

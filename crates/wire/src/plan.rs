@@ -238,10 +238,10 @@ pub struct PlanView {
 }
 
 impl PlanView {
-    /// The tasks that have no parts.
+    /// The tasks that are worked on: all but those that are only a name for others.
     pub fn leaves(&self) -> impl Iterator<Item = &TaskView> {
         let is_group = |id: &str| self.tasks.iter().any(|task| task.parent.as_deref() == Some(id));
-        self.tasks.iter().filter(move |task| !is_group(&task.id))
+        self.tasks.iter().filter(move |task| task.works || !is_group(&task.id))
     }
 }
 
@@ -254,6 +254,9 @@ pub struct TaskView {
     pub parent: Option<String>,
     pub needs: Vec<String>,
     pub state: TaskState,
+    /// It is worked on itself.
+    #[serde(default)]
+    pub works: bool,
     /// It is done, and says something else by now.
     #[serde(default)]
     pub changed: bool,

@@ -224,3 +224,27 @@ fn a_plan_of_one_task_is_told_as_one() -> Outcome {
     assert!(said.ends_with(&format!("\nThe task is done: branch {BRANCH}\n")), "{said}");
     Ok(())
 }
+
+#[test]
+fn a_group_that_says_something_is_worked_on_when_all_of_it_is_done() -> Outcome {
+    let house = House::new()?;
+    let below = |text: String| text.replace("needs", "parent = \"all\"\nneeds");
+    let tasks = [
+        task("all", "write all.txt g", &[], Some("test -f x.txt && test -f y.txt")),
+        below(task("x", "write x.txt x", &[], None)),
+        below(task("y", "write y.txt y", &["x"], None)),
+        task("after", "write after.txt a", &["all"], Some("test -f all.txt")),
+    ];
+    plan(&house, &tasks)?;
+    let said = house.ok(&["execute"])?;
+    assert!(said.ends_with(&format!("All 4 tasks are done: branch {BRANCH}\n")), "{said}");
+    let mut begun: Vec<String> = Vec::new();
+    for event in house.ok(&["events"])?.lines() {
+        let event: serde_json::Value = serde_json::from_str(event)?;
+        if event["event"] == "run_began" {
+            begun.extend(event["run"].as_str().map(str::to_owned));
+        }
+    }
+    assert_eq!(begun, ["x-1", "y-1", "all-1", "after-1"]);
+    Ok(())
+}

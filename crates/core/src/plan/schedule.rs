@@ -2,6 +2,7 @@
 //!
 //! Each task has a beginning and an end. It begins after the ends of what it needs and after the
 //! beginning of its group; it ends after its own beginning, and a group after the ends of its tasks.
+//! A group that is worked on itself is so when all of them have ended, and ends with that.
 
 use crate::shared::{SharedMap, whole};
 use serde::{Deserialize, Serialize};
@@ -17,6 +18,8 @@ pub struct Link<'t> {
     pub parent: Option<&'t str>,
     /// What has to be done before.
     pub needs: &'t [String],
+    /// Whether it is worked on. Only a group may not be.
+    pub works: bool,
 }
 
 /// The beginnings and ends of tasks, and what each of them waits for.
@@ -97,6 +100,9 @@ struct Order {
     ids: Vec<String>,
     places: BTreeMap<String, usize>,
     is_group: Vec<bool>,
+    /// Of the groups: which are worked on when all of them is done.
+    #[serde(default)]
+    works: Vec<bool>,
 }
 
 impl Schedule {
@@ -114,11 +120,12 @@ impl Schedule {
         let Graph { waits_for, before } = Graph::of(tasks);
         let beginnings: Vec<usize> =
             (0..ids.len()).map(begin).filter(|place| waits_for.get(*place) == Some(&0)).collect();
-        let order = Arc::new(Order { before, ids, places, is_group });
+        let works = tasks.iter().map(|task| task.works).collect();
+        let order = Arc::new(Order { before, ids, places, is_group, works });
         let waits_for = waits_for.into_iter().enumerate().collect();
         let mut schedule = Self { order, waits_for, ..Self::default() };
         for place in beginnings {
-            schedule.come(place);
+            schedule.come(place, false);
         }
         schedule
     }
@@ -192,7 +199,7 @@ impl Schedule {
     /// The tasks that can be worked on because of it; nothing if it was not ready or taken.
     fn finish_at(&mut self, at: usize) -> Option<Vec<usize>> {
         let was = self.taken.remove_mut(&at) | self.ready.remove_mut(&at);
-        was.then(|| self.come(end(at)))
+        was.then(|| self.come(end(at), true))
     }
 
     /// Whether everything is done.
@@ -200,27 +207,27 @@ impl Schedule {
         self.done == self.order.ids.len()
     }
 
-    /// A beginning or an end has come, and with it everything that has waited for nothing else.
-    /// The tasks that can be worked on then.
-    fn come(&mut self, place: usize) -> Vec<usize> {
+    /// A beginning or an end has come, an end with the work or without it, and with it everything that has waited
+    /// for nothing else. The tasks that can be worked on then.
+    fn come(&mut self, place: usize, worked: bool) -> Vec<usize> {
         let order = Arc::clone(&self.order);
-        let (mut coming, mut ready) = (vec![place], Vec::new());
-        while let Some(place) = coming.pop() {
-            let task = task_of(place);
-            let is_group = order.is_group.get(task).copied().unwrap_or_default();
-            if place == end(task) {
-                self.done += 1;
-            } else if !is_group {
-                // Its end comes with the work.
+        let (mut coming, mut ready) = (vec![(place, worked)], Vec::new());
+        while let Some((place, worked)) = coming.pop() {
+            let (task, is_end) = (task_of(place), place == end(task_of(place)));
+            let is = |of: &[bool]| of.get(task).copied().unwrap_or_default();
+            // The end of a task comes with its work, and so does that of a group that has some.
+            let is_due = if is(&order.is_group) { is_end && is(&order.works) } else { !is_end };
+            if is_due && !worked {
                 self.ready.insert_mut(task, ());
                 ready.push(task);
                 continue;
             }
+            self.done += usize::from(is_end);
             for then in order.before.get(place).into_iter().flatten() {
                 if let Some(count) = self.waits_for.get_mut(then) {
                     *count = count.saturating_sub(1);
                     if *count == 0 {
-                        coming.push(*then);
+                        coming.push((*then, false));
                     }
                 }
             }
