@@ -7,6 +7,7 @@ use super::victims;
 use super::worker::{NEWS_TIME, Pace, Promise};
 use crate::stage::Signals;
 use anyhow::{Context as _, Result, ensure};
+use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -77,7 +78,7 @@ impl Proof {
             Thing::HolderSocket => remove(&folder.join("hold.sock"))?,
             Thing::HolderLock => remove(&folder.join("hold.lock"))?,
             Thing::SessionFolder => {
-                std::fs::remove_dir_all(&folder).with_context(|| folder.display().to_string())?;
+                remove_all(&folder).with_context(|| folder.display().to_string())?;
                 // What was in it is gone with it; the agent's own record is not.
                 self.workers[who].forget();
                 let socket = folder.join("hold.sock");
@@ -168,6 +169,15 @@ impl Proof {
         };
         Ok(format!("event log deleted {how}; every session was found again, no agent disturbed"))
     }
+}
+
+/// Deletes a folder that others write to: what comes into it meanwhile is deleted as well.
+fn remove_all(folder: &Path) -> io::Result<()> {
+    let not_empty = |done: &io::Result<()>| {
+        done.as_ref().is_err_and(|fault| fault.kind() == io::ErrorKind::DirectoryNotEmpty)
+    };
+    let mut tries = std::iter::repeat_with(|| std::fs::remove_dir_all(folder)).take(50);
+    tries.find(|done| !not_empty(done)).unwrap_or_else(|| std::fs::remove_dir_all(folder))
 }
 
 fn remove(file: &Path) -> Result<()> {
