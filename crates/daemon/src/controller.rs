@@ -172,6 +172,8 @@ impl<A: Act> Controller<A> {
             }
         }
         self.commit(&batch.events)?;
+        // Before anybody sees what it tells of.
+        self.actor.take_note(&batch.events, &self.house);
         // The caller learns the operation's number before its end can be published.
         let closed = self.settle(due)?;
         for news in batch.published {
@@ -180,7 +182,6 @@ impl<A: Act> Controller<A> {
         if let Some(why) = batch.broken {
             return Err(LogFault::Broken(why));
         }
-        self.actor.take_note(&batch.events, &self.house);
         for (subject, effect) in batch.effects {
             self.carry_out(&subject, effect);
         }

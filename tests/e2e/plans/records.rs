@@ -1,6 +1,6 @@
 //! The records of runs: whole, apart from each other, and out of the user's way.
 
-use crate::support::house::{House, Outcome, kill_and_wait};
+use crate::support::house::{House, Outcome, eventually, kill_and_wait};
 use crate::support::planned::{LONG, Window, plan, record, record_in, runs, task, until_at_work};
 use crate::support::wreck::text_of;
 use serde_json::Value;
@@ -80,6 +80,9 @@ fn what_was_not_accepted_goes_on_in_its_conversation_as_another_run() -> Outcome
     house.until("a-1", "suspended")?;
     house.ok(&["resume", "a", "--prompt", "write b.txt b"])?;
     house.follow(1)?.until(|e| e["event"] == "run_succeeded" && e["run"] == "a-2")?;
+    eventually("its record says so", || {
+        record(&house, "a-2").is_ok_and(|run| run["state"] == "succeeded")
+    })?;
     let (first, second) = (record(&house, "a-1")?, record(&house, "a-2")?);
     assert_eq!((&first["state"], &first["updated_at"]), (&failed["state"], &failed["updated_at"]));
     assert_eq!(
