@@ -69,6 +69,7 @@ impl Played {
             repo_root: "/r".to_owned(),
             branch: "glis/plan/p".to_owned(),
             base: "c0".to_owned(),
+            origin: None,
             tasks: (0..tasks).map(task).collect(),
         });
         let mut played = Self { house: House::default(), effects: Vec::new() };

@@ -12,8 +12,8 @@ use glis_core::talk::Delivery;
 use glis_core::usage_limit::GO_ON;
 use glis_core::verdict::{Answerer, Verdict as Ruled};
 use glis_core::{
-    Effect, Event, Gate, GateCommand, House, MessageId, OpId, Phase, PlanCommand, Recorded, Reply,
-    Session, SessionId, Status, TimerKey,
+    Effect, Event, Gate, GateCommand, House, MessageId, OpId, Phase, PlanCommand, PlanOutcome,
+    Recorded, Reply, Session, SessionId, Status, TimerKey,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -461,13 +461,20 @@ fn may_start(before: &Session, input: &Input) -> bool {
     // The next iteration begins by itself, where no pause is wanted.
     let due = |looped: &Loop| matches!(looped.stage, LoopStage::Due { .. });
     let iterates = before.looped.as_deref().is_some_and(due) && before.pause_to_come().is_none();
+    // An agent is told what was not accepted.
+    let refused = before.spec.task.is_some()
+        && matches!(
+            input,
+            Input::PlanOutcome { outcome: PlanOutcome::NotAccepted { retries: 1.., .. }, .. }
+        );
     match &before.phase {
         Phase::Starting(start) => start.step == StartStep::Check,
         Phase::Rest(Rest::Created) => asked || message,
         // The end of a stop is the moment for a message that came during the stop.
-        Phase::Rest(Rest::Suspended) => asked || message || ended || iterates,
+        Phase::Rest(Rest::Suspended) => asked || message || ended || iterates || refused,
         Phase::Rest(Rest::Paused(_)) => asked,
-        Phase::Rest(Rest::Interrupted | Rest::Completed | Rest::Failed(_)) => asked || iterates,
+        Phase::Rest(Rest::Completed) => asked || iterates || refused,
+        Phase::Rest(Rest::Interrupted | Rest::Failed(_)) => asked || iterates,
         Phase::Rest(Rest::Archived)
         | Phase::Live
         | Phase::Pausing(_)
