@@ -263,9 +263,7 @@ impl Run {
         };
         over || self.superseded_by.is_some()
     }
-}
 
-impl Run {
     /// What it is, given its session as that is.
     pub fn state(&self, session: Option<&Session>) -> RunState {
         match &self.step {

@@ -42,6 +42,8 @@ pub(crate) struct Plans {
     callers: Mutex<HashMap<PlanId, Caller>>,
     /// What moves a plan's branch does so one after the other: each begins from what the last one led to.
     merging: tokio::sync::Mutex<()>,
+    /// Whoever executes a file does so one after the other: two at once mean one plan.
+    pub(crate) beginning: tokio::sync::Mutex<()>,
     umask: u32,
 }
 
@@ -111,7 +113,8 @@ impl Plans {
         records: Arc<RunRecords>,
         umask: u32,
     ) -> Arc<Self> {
-        let (callers, merging) = (Mutex::default(), tokio::sync::Mutex::new(()));
+        let callers = Mutex::default();
+        let (merging, beginning) = Default::default();
         Arc::new(Self {
             home,
             jobs,
@@ -121,6 +124,7 @@ impl Plans {
             records,
             callers,
             merging,
+            beginning,
             umask,
         })
     }

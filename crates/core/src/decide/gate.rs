@@ -207,7 +207,9 @@ pub(super) fn kept(house: &House, op: OpId, result: Result<(), Why>) -> Decision
         if shut.op == op && shut.step == GateStep::Keeping);
     if let (true, Gate::Pausing(shut)) = (due, &draft.gate) {
         let active = shut.set.iter().cloned().collect();
-        match result {
+        // What is removed meanwhile is ended first, also where its process only stood still.
+        let stirs = draft.stirring().any(Session::is_at_work);
+        match if stirs { result.and(Err(Why::FoundRunning)) } else { result } {
             Ok(()) => draft.house_event(GateEvent::Paused { op, active }),
             Err(why) => {
                 draft.house_event(GateEvent::NotKept { op, why });

@@ -75,6 +75,7 @@ pub(super) async fn execute(
     wanted: Execute,
     env: Option<Caller>,
 ) -> Response {
+    let _one = state.plans.beginning.lock().await;
     match prepared(state, wanted).await {
         Ok((id, command)) => {
             state.plans.remember(&id, env);
