@@ -193,6 +193,7 @@ impl Index {
         let former = read(&place.git_dir.join("index"))?;
         if let Some(bytes) = &former {
             fs::write(&copy, bytes).about(&copy)?;
+            same_time(&place.git_dir.join("index"), &copy)?;
         }
         Ok(Self { copy, former })
     }
@@ -247,6 +248,7 @@ impl Index {
         forget_own(&own, &lock)?;
         let mut file = File::create_new(&own).about(&own)?;
         file.write_all(&bytes).and_then(|()| file.sync_all()).about(&own)?;
+        same_time(&self.copy, &own)?;
         let written = fs::hard_link(&own, &lock).about(&lock).and_then(|()| {
             let written = if read(&path)? == self.former {
                 fs::rename(&lock, &path).about(&path)
@@ -274,6 +276,13 @@ fn forget_own(own: &Path, lock: &Path) -> Result<(), SnapshotFault> {
         fs::remove_file(lock).about(lock)?;
     }
     fs::remove_file(own).about(own)
+}
+
+/// Gives a copy of an index the time of the index. Git knows seconds, and by this one whether a file may have been
+/// changed in the very second that the index tells of: then it looks at the bytes.
+fn same_time(index: &Path, copy: &Path) -> Result<(), SnapshotFault> {
+    let time = fs::metadata(index).and_then(|facts| facts.modified()).about(index)?;
+    File::options().write(true).open(copy).and_then(|file| file.set_modified(time)).about(copy)
 }
 
 fn read(path: &Path) -> Result<Option<Vec<u8>>, SnapshotFault> {

@@ -27,7 +27,7 @@ fn task(id: &str, needs: &[&str]) -> TaskSpec {
 pub(crate) fn command(rng: &mut Rng) -> Input {
     let names = ["a", "b", "c"];
     let any = |rng: &mut Rng| (*rng.pick(&names).unwrap_or(&"a")).to_owned();
-    Input::Plan(match rng.below(12) {
+    Input::Plan(match rng.below(10) {
         0..=3 => {
             let spec = spec(rng);
             let only = rng.percent(20).then(|| any(rng));
@@ -39,7 +39,7 @@ pub(crate) fn command(rng: &mut Rng) -> Input {
             let mode = if rng.percent(50) { PauseMode::Interrupt } else { PauseMode::Force };
             PlanCommand::Pause { id: id(), mode }
         }
-        6..=8 => {
+        6..=7 => {
             let prompt = rng.percent(30).then(|| "go on".to_owned());
             PlanCommand::Resume { id: id(), task: any(rng), prompt }
         }

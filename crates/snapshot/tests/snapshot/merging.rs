@@ -6,7 +6,9 @@ use glis_snapshot::{
     CommitFault, CommitRequest, Committed, MergeFault, MergeRequest, Merged, checked_out,
     commit_work, merge,
 };
+use std::fs::File;
 use std::path::Path;
+use std::time::{Duration, SystemTime};
 
 /// What git says, without its last newline.
 fn git(dir: &Path, args: &[&str]) -> Outcome<String> {
@@ -50,6 +52,28 @@ fn everything_that_is_not_ignored_is_committed_and_no_byte_of_the_worktree_moves
     assert_eq!(changed, "A\t.gitignore\nM\ta.txt\nA\tfresh/file.txt\nD\tgone.txt");
     assert!(house.tree.join("noise.log").exists());
     assert_eq!(commit(&house)?, Committed { fresh: false, ..work });
+    Ok(())
+}
+
+/// Git knows times by the second. What is written in the second that the index was is told from its bytes alone.
+#[test]
+fn a_change_of_the_same_size_in_the_second_of_the_index_is_committed() -> Outcome {
+    let house = House::new()?;
+    // The time of a file's entry cannot be set.
+    git(&house.tree, &["config", "core.trustctime", "false"])?;
+    let then = SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000);
+    let index = git(&house.tree, &["rev-parse", "--git-path", "index"])?;
+    let index = house.tree.join(index);
+    let at_once = |path: &Path| -> Outcome {
+        Ok(File::options().write(true).open(path)?.set_modified(then)?)
+    };
+    for (text, path) in [("old\n", "a.txt"), ("new\n", "a.txt"), ("one\n", "a.txt")] {
+        house.put(path, text)?;
+        at_once(&house.tree.join(path))?;
+        commit(&house)?;
+        assert_eq!(git(&house.tree, &["show", "work:a.txt"])?, text.trim_end());
+        at_once(&index)?;
+    }
     Ok(())
 }
 
