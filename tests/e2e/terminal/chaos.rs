@@ -211,7 +211,8 @@ fn play(seed: u64) -> Outcome {
             std::thread::sleep(std::time::Duration::from_millis(60));
         }
         here.join("over").exists()
-    })?;
+    })
+    .map_err(|fault| format!("seed {seed}: {fault}:\n{}", tmux.screen("one").unwrap_or_default()))?;
     tmux.left("one", "all-is-over")?;
     let faults = std::fs::read_to_string(here.join("faults")).unwrap_or_default();
     assert!(faults.is_empty(), "seed {seed}: {faults}");

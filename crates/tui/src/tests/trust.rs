@@ -129,6 +129,7 @@ fn words_that_were_typed_for_a_box_that_did_not_open_are_no_commands() {
     assert_eq!(desk.press("ctrl+c"), "quit", "what is no letter counts");
     desk.pass(700);
     assert_eq!(desk.press("q"), "quit", "and letters after a moment");
+    assert_eq!(desk.press("s q esc q"), "quit", "or once the box is given up that is not there");
     let mut small = Desk::with(few(), (80, 10), crate::theme::Ground::Dark);
     assert_eq!(small.press("i DyPy"), "");
 }

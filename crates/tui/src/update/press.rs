@@ -8,7 +8,7 @@ use crate::message::Effect;
 use crate::model::{Mode, Model, Prefix};
 
 /// After a box that did not open letters mean nothing for so long, and after each of them again: they were typed
-/// for it, and nobody types slower.
+/// for it, and nobody types slower. An escape would have left it, and ends that.
 const DEAF_MS: u64 = 700;
 
 fn is_deaf_to(model: &Model, chord: Chord) -> bool {
@@ -62,6 +62,9 @@ pub(super) fn press(model: &mut Model, chord: Chord, effects: &mut Vec<Effect>) 
     if is_deaf_to(model, chord) {
         model.deaf_until = model.now.ms + DEAF_MS;
         return;
+    }
+    if chord.code == Code::Esc {
+        model.deaf_until = 0;
     }
     let mut keys = model.prefix.take().map_or_else(Vec::new, |prefix| prefix.keys);
     let is_second = !keys.is_empty();
