@@ -1,6 +1,6 @@
 //! One program, several roles: what is typed decides which.
 
-use glis_cli::complaint::{Complaint, Kind};
+use glis_cli::complaint::Complaint;
 use glis_cli::{Next, Web, WebFront};
 use glis_daemon::{DaemonFault, Own};
 use glis_prove::Voice;
@@ -71,18 +71,7 @@ fn tui(read_only: bool) -> ExitCode {
         };
         let keys = glis_cli::chosen_keys().map_err(told)?;
         let explain_verdict = glis_cli::verdict;
-        let read_plan = |folder: &Path, file: &str| {
-            glis_cli::plan_of(folder, file)
-                .map_err(|Complaint { message, hint, .. }| Told { message, hint })
-        };
-        glis_tui::run(glis_tui::Setup {
-            connector,
-            explain,
-            explain_verdict,
-            keys,
-            read_plan,
-            attach,
-        })
+        glis_tui::run(glis_tui::Setup { connector, explain, explain_verdict, keys, attach })
     });
     match shown {
         Ok(()) => ExitCode::SUCCESS,
@@ -143,8 +132,8 @@ fn serve(json: bool, place: &glis_web::Place) -> Result<(), Complaint> {
                 |glis_cli::Performed { document, exit }| glis_web::Performed { document, exit };
             performed.map(as_web).map_err(for_web)
         },
-        work_on_plan: |client, folder, work| {
-            let worked = glis_cli::work_on_plan(client, folder, work);
+        work_on_draft: |client, folder, work| {
+            let worked = glis_cli::work_on_draft(client, folder, work);
             let as_web =
                 |glis_cli::Performed { document, exit }| glis_web::Performed { document, exit };
             worked.map(as_web).map_err(for_web)
@@ -175,27 +164,6 @@ fn chat(json: bool) -> ExitCode {
                 await_end: || Some(glis_cli::tty::Ending::catch().ok()?.wait()),
                 connector,
                 explain,
-                work_on_plan: |client, folder, work| {
-                    let worked = glis_cli::work_on_plan(client, folder, work);
-                    worked.map(|performed| performed.document).map_err(|complaint| {
-                        let cause = match complaint.kind {
-                            Kind::NoDaemon => glis_chat::Cause::DaemonLost,
-                            Kind::Unknown => glis_chat::Cause::Unknown,
-                            Kind::Failed
-                            | Kind::Usage
-                            | Kind::NotFound
-                            | Kind::Refused
-                            | Kind::NotAllowed
-                            | Kind::NotSafe
-                            | Kind::NotResumable(_)
-                            | Kind::Busy
-                            | Kind::TimedOut
-                            | Kind::Interrupted
-                            | Kind::ReaderGone => glis_chat::Cause::Itself,
-                        };
-                        glis_chat::Unworked { told: told(complaint), cause }
-                    })
-                },
             })
         });
     match ended {

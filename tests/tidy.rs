@@ -37,6 +37,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "glis-agent",
             "glis-approve",
             "glis-config",
+            "glis-plan",
             "glis-screen",
             "glis-record",
             "glis-snapshot",

@@ -184,6 +184,7 @@ mod cost {
 
 /// Plans: drafted, executed, interrupted, resumed, begun anew, and killed at every step.
 mod plans {
+    mod afterwards;
     mod draft;
     mod enemy;
     mod execute;

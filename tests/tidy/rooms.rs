@@ -47,6 +47,7 @@ const FLOORS: &[(&str, &[&str])] = &[
             "live",
             "looks",
             "places",
+            "plan_file",
             "plan_view",
             "pressure",
             "program",

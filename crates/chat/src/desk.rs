@@ -1,12 +1,9 @@
 //! The way to the daemon. A trait, so that the bot can be played through without one.
 
-use crate::told::Told;
 use glis_client::{Client, Connector, Fault, Quiet, Streamed};
 use glis_wire::client::{Request, Response};
-use glis_wire::plan::PlanWork;
 use glis_wire::view::{Entry, FileDiffView};
 use serde_json::Value;
-use std::path::Path;
 use std::time::Duration;
 
 /// A daemon that went away is there again in a moment: the next connection starts one.
@@ -24,29 +21,6 @@ pub struct Caller {
     pub key: String,
 }
 
-/// Does something with the file of a plan, as the command line does, and returns what that prints.
-pub type WorkOnPlan = fn(&mut Client, &Path, PlanWork) -> Result<Value, Unworked>;
-
-/// Why nothing was done with a plan.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unworked {
-    /// The words for it.
-    pub told: Told,
-    /// Whether that was the daemon's end.
-    pub cause: Cause,
-}
-
-/// Whether something came to nothing by the daemon's end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cause {
-    /// It did not, and asked again it would be the same.
-    Itself,
-    /// The daemon has ended in the middle of it: asked again under the same name, it is done once.
-    DaemonLost,
-    /// A daemon has ended in the middle of the call of this name, and the next does not know how far it came.
-    Unknown,
-}
-
 /// What a bot asks of the daemon.
 pub trait Desk: Send + Sync {
     /// Makes a call. One that changes something has the caller's key.
@@ -57,21 +31,17 @@ pub trait Desk: Send + Sync {
     fn events(&self, log_id: &str, from: u64) -> Result<Vec<Value>, Fault>;
     /// What a session has changed: the files, and the patch.
     fn diff(&self, session: &str) -> Result<(Vec<FileDiffView>, String), Fault>;
-    /// Does something with the plan of the repository that a folder is in.
-    fn plan(&self, caller: &Caller, folder: &Path, work: PlanWork) -> Result<Value, Unworked>;
 }
 
 /// The daemon of a house.
 pub struct Daemon {
     connector: Connector,
-    work_on_plan: WorkOnPlan,
-    explain: fn(Fault) -> Told,
 }
 
 impl Daemon {
     /// Calls go through this connector; each has its own user's name.
-    pub fn new(connector: Connector, work_on_plan: WorkOnPlan, explain: fn(Fault) -> Told) -> Self {
-        Self { connector, work_on_plan, explain }
+    pub fn new(connector: Connector) -> Self {
+        Self { connector }
     }
 
     fn connect(&self, who: &str) -> Result<Client, Fault> {
@@ -82,17 +52,10 @@ impl Daemon {
 
     /// Does something on a connection; once more if the daemon ends in the middle of it.
     fn patiently<T>(act: impl Fn() -> Result<T, Fault>) -> Result<T, Fault> {
-        Self::once_more(act, Fault::is_lost)
-    }
-
-    fn once_more<T, E>(
-        act: impl Fn() -> Result<T, E>,
-        is_lost: impl Fn(&E) -> bool,
-    ) -> Result<T, E> {
         let mut tried = 1;
         loop {
             match act() {
-                Err(fault) if is_lost(&fault) && tried < TRIES => {
+                Err(fault) if fault.is_lost() && tried < TRIES => {
                     tried += 1;
                     std::thread::sleep(PAUSE);
                 }
@@ -169,18 +132,5 @@ impl Desk for Daemon {
             let Response::Diff { files, .. } = answer else { return Err(Fault::unfit()) };
             Ok((files, String::from_utf8_lossy(&patch).into_owned()))
         })
-    }
-
-    fn plan(&self, caller: &Caller, folder: &Path, work: PlanWork) -> Result<Value, Unworked> {
-        let once = || -> Result<Value, Unworked> {
-            let connected = self.connect(&who(caller.user));
-            let mut client = connected.map_err(|fault| Unworked {
-                cause: if fault.is_lost() { Cause::DaemonLost } else { Cause::Itself },
-                told: (self.explain)(fault),
-            })?;
-            client.name_next(&caller.key);
-            (self.work_on_plan)(&mut client, folder, work.clone())
-        };
-        Self::once_more(once, |unworked| unworked.cause == Cause::DaemonLost)
     }
 }

@@ -29,7 +29,6 @@ pub mod words;
 #[cfg(test)]
 mod simulator;
 
-pub use desk::{Cause, Unworked};
 pub use listen::{ANEW, Ended};
 pub use run::{Start, run};
 pub use told::Told;

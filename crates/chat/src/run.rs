@@ -5,7 +5,7 @@ use crate::bell::Bell;
 use crate::bot::{Bot, Setup, Untold};
 use crate::channel::{Channel, ChannelFault, Me};
 use crate::command::COMMANDS;
-use crate::desk::{Daemon, WorkOnPlan};
+use crate::desk::Daemon;
 use crate::inbox::Inbox;
 use crate::listen::{ANEW, Ended, Listener};
 use crate::send::{Sender, Step};
@@ -39,8 +39,6 @@ pub struct Start {
     pub connector: Connector,
     /// The words for a fault.
     pub explain: fn(Fault) -> Told,
-    /// What the command line does with the file of a plan.
-    pub work_on_plan: WorkOnPlan,
     /// Gives back what this process has and does not need while it sleeps.
     pub give_back_memory: fn(),
     /// Waits for a signal that wants the process to end; its number, and none if it cannot be waited for.
@@ -50,7 +48,7 @@ pub struct Start {
 /// Runs the bot until the process is ended, which may be at any moment. It returns if it cannot begin, or is to begin
 /// anew; then nothing more is sent.
 pub fn run(start: Start) -> Result<Ended, Told> {
-    let Start { mut connector, explain, work_on_plan, give_back_memory, await_end } = start;
+    let Start { mut connector, explain, give_back_memory, await_end } = start;
     let begun = Arc::new(OnceLock::new());
     let own = Arc::clone(&begun);
     spawn("signals", move || end_by_signal(await_end, &own))?;
@@ -85,7 +83,7 @@ pub fn run(start: Start) -> Result<Ended, Told> {
     let lists = Arc::clone(&settings);
     let bot = Bot::new(Setup {
         store,
-        desk: Box::new(Daemon::new(connector.clone(), work_on_plan, explain)),
+        desk: Box::new(Daemon::new(connector.clone())),
         channel: Arc::clone(&channel),
         inbox,
         voice: Voice::new(&config.voice_command),

@@ -197,6 +197,7 @@ impl From<Refusal> for Complaint {
             Refusal::TaskIdle { task, run, state } => plan::nothing_to_resume(&task, &run, state),
             Refusal::TaskAtWork { task, run } => plan::at_work(&task, &run),
             Refusal::TaskNotBegun { task } => plan::not_begun(&task),
+            Refusal::PlanFile(fault) => plan::file(&fault),
             Refusal::WrongRoot(place) => plan::elsewhere(&place),
             Refusal::WouldBeLost { session, left_out } => would_be_lost(&session, &left_out),
             Refusal::Ambiguous { given } => ambiguous(&given),

@@ -13,7 +13,7 @@ mod words;
 pub use control::{connector, find_home};
 pub use glis_tty as tty;
 pub use verbs::{
-    KeyCheck, Keys, Next, Performed, Web, WebFront, check_keys_by, chosen_keys, perform, plan_of,
-    run, show_session, tell, work_on_plan,
+    KeyCheck, Keys, Next, Performed, Web, WebFront, check_keys_by, chosen_keys, perform, run,
+    show_session, tell, work_on_draft,
 };
 pub use words::verdict::verdict;

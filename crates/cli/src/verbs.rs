@@ -44,7 +44,7 @@ use glis_wire::build::Build;
 use glis_wire::client::{Request, Response, Which};
 pub use perform::{Performed, perform};
 use plan::PlanVerb;
-pub use plan_work::{plan_of, work_on_plan};
+pub use plan_work::work_on_draft;
 use serde::Serialize;
 use serde_json::json;
 use std::io::{self, Write as _};

@@ -174,7 +174,7 @@ impl Client {
 
     /// Makes a call. What is said to it is heard one by one.
     pub(crate) fn ask(&mut self, request: Request) -> Result<(), Fault> {
-        let own = request.may_start() && !self.origin.face.is_service();
+        let own = request.needs_environment() && !self.origin.face.is_service();
         let env = own.then(environment);
         let limits = if own { limits() } else { Vec::new() };
         let key = if request.scope() > Scope::Watch { self.key.take() } else { None };

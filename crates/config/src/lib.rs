@@ -19,6 +19,7 @@ mod read;
 pub mod regular;
 mod trash;
 mod verdict;
+pub mod whole;
 
 pub use auto_yes::{AutoYesConfig, unused};
 pub use chat::{ChatConfig, TelegramConfig};

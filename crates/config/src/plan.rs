@@ -13,11 +13,13 @@ pub struct PlanConfig {
     /// Whether plans and loops wait for the end of a usage limit and go on by themselves, within the bounds of
     /// `[limit]`.
     pub wait_for_limits: bool,
+    /// Whether the session of a task is removed once it is merged.
+    pub clean: bool,
 }
 
 impl Default for PlanConfig {
     fn default() -> Self {
         // A whole test suite fits; what takes longer hangs.
-        Self { accept_secs: 60 * 60, retries: 2, wait_for_limits: true }
+        Self { accept_secs: 60 * 60, retries: 2, wait_for_limits: true, clean: false }
     }
 }

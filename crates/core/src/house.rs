@@ -17,6 +17,9 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+/// What tells a session from a task of the same name: `session:NAME`.
+pub const SESSION: &str = "session:";
+
 /// Names this very fold: the sources that it was built from. A state that another one has written
 /// down may mean something else here, however well it can be read.
 pub const FOLD: &str = env!("GLIS_FOLD");
@@ -256,6 +259,30 @@ impl House {
 
     /// The session that a person means: by name, by id, or by a unique beginning of the id.
     pub fn find(&self, given: &str) -> Result<&Session, Refusal> {
+        if let Some(name) = given.strip_prefix(SESSION) {
+            return self.find_session(name);
+        }
+        let at_work = self.find_task(given).ok().filter(|session| self.is_at_task(session));
+        match (self.find_session(given), at_work) {
+            (Ok(named), Some(task)) if named.name == given && named.id != task.id => {
+                Err(Refusal::Ambiguous { given: given.to_owned() })
+            }
+            (Err(Refusal::NoSuchSession { .. }), _) => self.find_task(given),
+            (found, _) => found,
+        }
+    }
+
+    /// Whether a session works on a task that is not over.
+    fn is_at_task(&self, session: &Session) -> bool {
+        let run = || {
+            let of = session.spec.task.as_deref()?;
+            self.plan(&of.plan)?.run_of(of, &session.id)
+        };
+        run().is_some_and(|run| !run.is_over())
+    }
+
+    /// The session of this name or id.
+    fn find_session(&self, given: &str) -> Result<&Session, Refusal> {
         let lives = |s: &&Session| s.name == given && s.status() != Status::Archived;
         if let Some(session) = self.named(given).find(lives) {
             return Ok(session);
@@ -267,13 +294,15 @@ impl House {
         match (like.next(), like.next()) {
             (Some(session), None) => Ok(session),
             (Some(_), Some(_)) => Err(Refusal::Ambiguous { given: given.to_owned() }),
-            (None, _) => self.find_task(given),
+            (None, _) => Err(Refusal::NoSuchSession { given: given.to_owned() }),
         }
     }
 
     /// The session that works on a task, or was the last to.
     fn find_task(&self, given: &str) -> Result<&Session, Refusal> {
-        let runs = self.plans.values().filter_map(|plan| plan.latest_run(given)?.session.as_ref());
+        let (slug, task) = given.split_once('/').map_or((None, given), |(p, t)| (Some(p), t));
+        let named = self.plans.values().filter(|plan| slug.is_none_or(|s| plan.spec.slug == s));
+        let runs = named.filter_map(|plan| plan.latest_run(task)?.session.as_ref());
         let mut sessions = runs.filter_map(|id| self.session(id));
         let mut living = sessions.by_ref().filter(|session| session.status() != Status::Archived);
         match (living.next(), living.next()) {

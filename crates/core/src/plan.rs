@@ -1,8 +1,11 @@
 //! A plan in execution: its tasks, its runs, and what may begin.
 
+mod ruling;
 pub mod schedule;
 
 pub use crate::task::{RunState, TaskRef};
+
+pub use ruling::Ruling;
 
 use crate::ids::{PlanId, RunId, SessionId};
 use crate::merge::Unmerged;
@@ -62,7 +65,7 @@ pub struct PlanSpec {
     pub branch: String,
     /// The commit that the branch begins from.
     pub base: String,
-    /// Where its file is. A plan of a former version has its path for an id instead.
+    /// Where its file is; see [`Plan::origin`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<Origin>,
     /// Its tasks, in the order of the file.
@@ -211,45 +214,6 @@ pub enum RunFault {
     Rejected,
 }
 
-/// What a person says about a task.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Ruling {
-    /// Its work is merged as it is.
-    Accept,
-    /// Its work is judged once more.
-    Judge,
-    /// Its work is not wanted; what needs it waits.
-    Reject,
-    /// It is not done, and counts as done for what needs it.
-    Skip,
-}
-
-impl Ruling {
-    /// All of them.
-    pub const ALL: [Self; 4] = [Self::Accept, Self::Judge, Self::Reject, Self::Skip];
-
-    /// The verb of the contract.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Accept => "accept",
-            Self::Judge => "judge",
-            Self::Reject => "reject",
-            Self::Skip => "skip",
-        }
-    }
-
-    /// What follows from it, said of the task.
-    pub fn means(self) -> &'static str {
-        match self {
-            Self::Accept => "is taken as it is, and merged",
-            Self::Judge => "is judged again",
-            Self::Reject => "is rejected; what needs it waits",
-            Self::Skip => "is skipped; what needs it goes on",
-        }
-    }
-}
-
 impl Run {
     /// Whether nothing comes of it any more.
     pub fn is_over(&self) -> bool {
@@ -315,12 +279,13 @@ impl Plan {
         latest.filter(|run| run.session.as_ref() == Some(session)).or_else(|| self.run(&of.run))
     }
 
-    /// Whether it was executed from this file.
-    pub fn is_from(&self, origin: &Origin) -> bool {
-        match &self.spec.origin {
-            Some(own) => own == origin,
-            None => self.id.0 == format!("{}:{}", origin.checkout, origin.file),
-        }
+    /// The file that it was executed from. A plan of a former version has its path for an id.
+    pub fn origin(&self) -> Option<Origin> {
+        let of_id = || {
+            let (checkout, file) = self.id.0.rsplit_once(':')?;
+            Some(Origin { checkout: checkout.to_owned(), file: file.to_owned() })
+        };
+        self.spec.origin.clone().or_else(of_id)
     }
 
     /// Whether nothing of it is left to do.
@@ -328,10 +293,11 @@ impl Plan {
         self.schedule.is_over() && self.active.is_empty()
     }
 
-    /// Whether a task is done and says something else by now.
+    /// Whether a task is done or worked on, and says something else by now.
     pub fn is_changed(&self, task: &TaskSpec) -> bool {
-        let run = self.latest_run(&task.id).filter(|run| run.said != 0);
-        run.is_some_and(|run| matches!(run.step, RunStep::Succeeded(_)) && run.said != task.said())
+        let counts = |run: &&Run| matches!(run.step, RunStep::Succeeded(_)) || !run.is_over();
+        let run = self.latest_run(&task.id).filter(counts);
+        run.is_some_and(|run| run.said != 0 && run.said != task.said())
     }
 
     /// Those of these tasks that are done as they are.
@@ -446,6 +412,8 @@ pub enum PlanEvent {
 pub enum PlanCommand {
     /// Begin it, or go on with it.
     Execute { id: PlanId, spec: Box<PlanSpec>, pace: Pace, done: Vec<String> },
+    /// Take in what its file has by now.
+    Revise { id: PlanId, spec: Box<PlanSpec> },
     /// Let nothing begin, and pause what runs.
     Pause { id: PlanId, mode: PauseMode },
     /// Go on with a task that is paused or waits.
@@ -461,6 +429,7 @@ impl PlanCommand {
     pub fn plan(&self) -> &PlanId {
         match self {
             Self::Execute { id, .. }
+            | Self::Revise { id, .. }
             | Self::Pause { id, .. }
             | Self::Resume { id, .. }
             | Self::Restart { id, .. }

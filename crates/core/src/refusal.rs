@@ -45,6 +45,8 @@ pub enum Refusal {
         /// The task.
         task: String,
     },
+    /// The file of a plan cannot be worked with.
+    PlanFile(Box<PlanFileFault>),
     /// No session in the trash has this name or id.
     NotInTrash {
         /// What was asked for.
@@ -387,4 +389,55 @@ pub struct Elsewhere {
     pub repo_root: String,
     /// Where the caller is.
     pub here: String,
+}
+
+/// What is wrong with the file of a plan, or with a change to it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlanFileFault {
+    /// Where it is.
+    pub path: String,
+    /// What is wrong.
+    pub why: PlanFileWhy,
+}
+
+/// What is wrong with the file of a plan.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PlanFileWhy {
+    /// It is not there.
+    Missing,
+    /// It cannot be read.
+    Unreadable(String),
+    /// It cannot be written.
+    Unwritten(String),
+    /// It is no plan, or none that can be worked on here.
+    Faulty(Vec<LineFault>),
+    /// It would be none with this change.
+    BadChange(Vec<LineFault>),
+    /// Other tasks name the one that is to go.
+    Named(Vec<LineFault>),
+    /// It has no such task.
+    NoTask(String),
+}
+
+/// What is wrong in one place of a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LineFault {
+    /// The line, counted from 1.
+    pub line: usize,
+    /// What is wrong there, in one line.
+    pub why: String,
+}
+
+impl LineFault {
+    /// What is wrong in this line.
+    pub fn new(line: usize, why: impl Into<String>) -> Self {
+        Self { line, why: why.into() }
+    }
+}
+
+impl std::fmt::Display for LineFault {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {}", self.line, self.why)
+    }
 }

@@ -10,6 +10,7 @@ use crate::mailbox::{Mailbox, Query};
 use crate::pools::Kind;
 use crate::program;
 use crate::settings::Settings;
+use glis_agent::Agent;
 use glis_config::{Config, Persona};
 use glis_core::decision::Reply;
 use glis_core::looping::LoopSpec;
@@ -107,18 +108,8 @@ impl Creator {
         Err(NotCreated::NoName)
     }
 
-    /// The command that makes it, and what was chosen where nothing was said.
-    pub(crate) async fn command_for(
-        &self,
-        wanted: &NewSession,
-        env: Option<&Env>,
-        task: Option<TaskRef>,
-    ) -> Result<(SessionId, Command, Vec<String>), NotCreated> {
-        // The name is judged before git or anything else sees it.
-        if let Some(name) = &wanted.name {
-            name::check(name)
-                .map_err(|why| NotCreated::Refused(Refusal::BadName { name: name.clone(), why }))?;
-        }
+    /// Who works in it: the agent and the persona, as they were asked for or are chosen where nothing was said.
+    fn cast(&self, wanted: &NewSession, env: Option<&Env>) -> Result<Cast, Wrong> {
         // What was just changed must not be left out without a word.
         let fault = self.settings.fault();
         let former = fault.map(|fault| format!("{fault}; until that is fixed {FORMER}"));
@@ -133,7 +124,7 @@ impl Creator {
         let notes: Vec<String> = former.into_iter().chain(chosen).collect();
         let agent = glis_agent::find(&agent_name).ok_or_else(|| no_such_agent(&agent_name))?;
         let mode = if wanted.headless { Mode::Headless } else { agent.usual_mode() };
-        let argv = [persona.args, wanted.argv.clone()].concat();
+        let argv = [persona.args.clone(), wanted.argv.clone()].concat();
         agent.check(mode, &argv).map_err(|message| {
             wrong(message, "`glis help new` lists the options; what follows `--` goes to the agent")
         })?;
@@ -141,8 +132,38 @@ impl Creator {
         if persona.system_prompt.is_some() && !agent.takes_instructions() {
             let message =
                 format!("{agent_name} takes no system prompt; leave it out of the persona");
-            return Err(wrong(message, "claude and codex take one").into());
+            return Err(wrong(message, "claude and codex take one"));
         }
+        Ok(Cast { agent_name, agent, persona_name, persona, mode, argv, notes })
+    }
+
+    /// Why a session like this could not run, as far as that can be known before it is made.
+    pub(crate) fn in_the_way(&self, wanted: &NewSession, env: Option<&Env>) -> Option<String> {
+        let cast = match self.cast(wanted, env) {
+            Ok(cast) => cast,
+            Err(Wrong { message, .. }) => return Some(message),
+        };
+        let name = cast.agent_name;
+        let is_missing = |env: &Env| program::find(&name, env, Path::new(&wanted.repo)).is_err();
+        let is_missing = USUAL_AGENTS.contains(&name.as_str()) && env.is_some_and(is_missing);
+        is_missing.then(|| format!("the agent `{name}` is not installed"))
+    }
+
+    /// The command that makes it, and what was chosen where nothing was said.
+    pub(crate) async fn command_for(
+        &self,
+        wanted: &NewSession,
+        env: Option<&Env>,
+        task: Option<TaskRef>,
+    ) -> Result<(SessionId, Command, Vec<String>), NotCreated> {
+        // The name is judged before git or anything else sees it.
+        if let Some(name) = &wanted.name {
+            name::check(name)
+                .map_err(|why| NotCreated::Refused(Refusal::BadName { name: name.clone(), why }))?;
+        }
+        let Cast { agent_name, agent, persona_name, persona, mode, argv, notes } =
+            self.cast(wanted, env)?;
+        let config = self.settings.now();
         let site = if wanted.in_place { Site::InPlace } else { Site::Worktree };
         let repo_root = self.root_of(PathBuf::from(&wanted.repo), site).await?;
         // A revision means what it means where the caller stands, not at the repository's root.
@@ -322,6 +343,18 @@ impl Creator {
     }
 }
 
+/// Who works in a session.
+struct Cast {
+    agent_name: String,
+    agent: &'static dyn Agent,
+    persona_name: Option<String>,
+    persona: Persona,
+    mode: Mode,
+    argv: Vec<String>,
+    /// What a person is told of what was chosen.
+    notes: Vec<String>,
+}
+
 /// Where a session begins.
 #[derive(Default)]
 struct Base {
@@ -342,7 +375,7 @@ fn branch_of(dir: &Path, base: &str) -> Option<String> {
 }
 
 /// The branch that is checked out where the caller stands.
-fn current_branch(dir: &Path) -> Option<String> {
+pub(crate) fn current_branch(dir: &Path) -> Option<String> {
     let asked = ["symbolic-ref", "--quiet", "--short", "HEAD"];
     glis_snapshot::git::run(dir, &asked).ok().filter(|name| !name.is_empty())
 }

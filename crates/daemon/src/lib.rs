@@ -42,6 +42,7 @@ mod opening;
 mod panics;
 mod peer;
 mod places;
+mod plan_file;
 mod plan_view;
 mod plans;
 mod pools;
@@ -150,6 +151,7 @@ pub fn run(home: &Home, own: Own, ready: impl FnOnce(Option<&str>)) -> Result<()
         drop(tokio::task::spawn_blocking(move || trees::sweep(repositories)));
         drop(tokio::spawn(rooms.notifier().run(news, last)));
         rooms.recover(unsettled).await;
+        drop(tokio::spawn(rooms.plans().follow_files()));
         let listener = premises.listen()?;
         ready(opened.told.as_deref());
         let called = Arc::new(Notify::new());

@@ -151,7 +151,7 @@ impl Notifier {
                     let run = plan.run(&run)?;
                     // One that went on by itself, or was begun anew, needs nobody.
                     let run = plan.latest_run(&run.task).filter(|latest| latest.id == run.id)?;
-                    let text = news::of_run(run)?;
+                    let text = news::of_run(plan, run)?;
                     Some((plan_view::session_of(house, run).cloned(), text))
                 };
                 self.mailbox.house(look).await?

@@ -1,6 +1,7 @@
 //! Plans: how a run begins, how its work is judged and merged, and what is written down of it.
 
 mod accept;
+mod edits;
 
 use crate::create::{Creator, NotCreated};
 use crate::diary;

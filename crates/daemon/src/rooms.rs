@@ -182,6 +182,11 @@ impl Rooms {
         }
     }
 
+    /// What carries out what plans decide on.
+    pub(crate) fn plans(&self) -> Arc<Plans> {
+        Arc::clone(&self.plans)
+    }
+
     /// What tells the user.
     pub(crate) fn notifier(&self) -> Notifier {
         Notifier {

@@ -200,7 +200,7 @@ async fn answer(state: &Arc<ServerState>, peer: &mut Peer, call: Call) -> io::Re
         Request::DaemonStop { agents: false } => {
             return close(state, peer, Shutdown::LeaveAgents).await;
         }
-        Request::Plan(look) if look.only_looks() => plans::look(state, peer, look).await?,
+        Request::Plan(look) if look.only_looks() => plans::look(state, peer, look, env).await?,
         Request::New(_)
         | Request::Plan(_)
         | Request::Act { .. }

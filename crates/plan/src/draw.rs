@@ -1,18 +1,22 @@
 //! A plan as a tree of lines.
 
-use crate::{Plan, Task};
 use glis_core::plain::{in_one_line, in_order, without_escapes};
+use glis_core::plan::TaskSpec;
 use std::collections::HashMap;
 
-/// The plan as a tree: a line a task, each with the mark that it is given.
-pub fn draw(plan: &Plan, mark: impl Fn(&Task) -> String) -> Vec<String> {
-    let mut children: HashMap<Option<&str>, Vec<&Task>> = HashMap::new();
-    for task in &plan.tasks {
+/// A plan as a tree: a line a task, each with the mark that it is given.
+pub fn draw<'p>(
+    title: Option<&str>,
+    tasks: impl IntoIterator<Item = &'p TaskSpec>,
+    mark: impl Fn(&TaskSpec) -> String,
+) -> Vec<String> {
+    let mut children: HashMap<Option<&str>, Vec<&TaskSpec>> = HashMap::new();
+    for task in tasks {
         children.entry(task.parent.as_deref()).or_default().push(task);
     }
-    let mut lines: Vec<String> = plan.title.as_deref().map(shown).into_iter().collect();
+    let mut lines: Vec<String> = title.map(shown).into_iter().collect();
     // What is still to be drawn, with what stands before it; the last is drawn next.
-    let mut open: Vec<(&Task, String, bool)> = Vec::new();
+    let mut open: Vec<(&TaskSpec, String, bool)> = Vec::new();
     descend(&children, None, "", &mut open);
     while let Some((task, before, last)) = open.pop() {
         let branch = if last { "\u{2514}\u{2500} " } else { "\u{251c}\u{2500} " };
@@ -24,17 +28,17 @@ pub fn draw(plan: &Plan, mark: impl Fn(&Task) -> String) -> Vec<String> {
 }
 
 fn descend<'p>(
-    children: &HashMap<Option<&str>, Vec<&'p Task>>,
+    children: &HashMap<Option<&str>, Vec<&'p TaskSpec>>,
     parent: Option<&str>,
     before: &str,
-    open: &mut Vec<(&'p Task, String, bool)>,
+    open: &mut Vec<(&'p TaskSpec, String, bool)>,
 ) {
     let own = children.get(&parent).map(Vec::as_slice).unwrap_or_default();
     let placed = own.iter().enumerate().rev();
     open.extend(placed.map(|(at, task)| (*task, before.to_owned(), at + 1 == own.len())));
 }
 
-fn label(task: &Task, mark: &str) -> String {
+fn label(task: &TaskSpec, mark: &str) -> String {
     let title = task.title.as_ref().map(|title| format!("  {}", shown(title))).unwrap_or_default();
     let needs = match task.needs.as_slice() {
         [] => String::new(),

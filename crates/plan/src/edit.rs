@@ -1,6 +1,6 @@
 //! Changing a plan's file: comments, order and everything else in it stay as they are.
 
-use crate::fault::Fault;
+use crate::Fault;
 use crate::read::likely;
 use crate::{Plan, Task};
 use toml_edit::{Array, ArrayOfTables, DocumentMut, Item, Table, Value, value};

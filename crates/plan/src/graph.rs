@@ -1,7 +1,7 @@
 //! Whether every task can be reached.
 
+use crate::Fault;
 use crate::Plan;
-use crate::fault::Fault;
 use glis_core::plan::schedule::{Graph, task_of};
 use std::collections::BTreeSet;
 

@@ -5,21 +5,23 @@
 mod draft;
 mod draw;
 mod edit;
-mod fault;
 mod graph;
 mod read;
 
 pub use draft::{asking_again, asking_for, draft_in};
 pub use draw::draw;
 pub use edit::{Change, Changes, add, edit, remove};
-pub use fault::Fault;
-pub use glis_core::plan::schedule::Schedule;
+pub use glis_core::refusal::LineFault as Fault;
 
+use glis_core::plan::TaskSpec;
 use glis_core::plan::schedule::Link;
 use std::collections::HashMap;
 
 /// Where a repository has its plan.
 pub const FILE: &str = ".glis/plan.toml";
+
+/// So long may one be: it goes to whoever asks for it in one frame of 8 MiB, with room for what JSON adds.
+pub const BYTES_MAX: u64 = 4 * 1024 * 1024;
 
 /// A plan without a fault: ids are unique, whatever is named is there, and every task can be reached.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -76,11 +78,6 @@ impl Plan {
         self.tasks.iter().any(|task| task.parent.as_deref() == Some(id))
     }
 
-    /// Nothing of it is done.
-    pub fn schedule(&self) -> Schedule {
-        Schedule::new(&self.links())
-    }
-
     fn links(&self) -> Vec<Link<'_>> {
         let link = |at: usize| {
             let task = self.tasks.get(at)?;
@@ -93,5 +90,12 @@ impl Plan {
     /// Where each task stands, by its id.
     fn places(&self) -> HashMap<&str, usize> {
         self.tasks.iter().enumerate().map(|(at, task)| (task.id.as_str(), at)).collect()
+    }
+}
+
+impl From<Task> for TaskSpec {
+    fn from(task: Task) -> Self {
+        let Task { id, title, prompt, parent, needs, agent, persona, accept, line: _ } = task;
+        Self { id, title, prompt, parent, needs, agent, persona, accept }
     }
 }

@@ -1,6 +1,6 @@
 //! Text → plan: every key is known, of the right kind, and where it stands is told.
 
-use crate::fault::Fault;
+use crate::Fault;
 use crate::{Plan, Task};
 use glis_core::name::{self, BadName};
 use glis_core::plain::in_one_line;

@@ -1,6 +1,8 @@
 //! Plans: what is wrong with one, what can be worked on, how it is drawn and how it is changed.
 
-use glis_plan::{Change, Changes, Fault, Plan, Schedule, Task, add, draw, edit, remove};
+use glis_core::plan::schedule::Schedule;
+use glis_core::plan::{TaskSpec, schedule_of};
+use glis_plan::{Change, Changes, Fault, Plan, Task, add, draw, edit, remove};
 use std::time::{Duration, Instant};
 
 const SPRING: &str = r#"# What is to be done.
@@ -42,6 +44,10 @@ fn of(tasks: &[(&str, &[&str])]) -> String {
         format!("[[task]]\nid = {id:?}\nprompt = \"x\"\nneeds = {needs:?}\n\n")
     };
     tasks.iter().map(task).collect()
+}
+
+fn specs(plan: &Plan) -> Vec<TaskSpec> {
+    plan.tasks.iter().cloned().map(TaskSpec::from).collect()
 }
 
 fn ready(schedule: &Schedule) -> Vec<&str> {
@@ -121,7 +127,7 @@ fn a_task_that_needs_its_own_group_waits_for_itself() {
 #[test]
 fn what_can_be_worked_on_comes_in_the_order_of_the_file() {
     let plan = Plan::read(SPRING).unwrap();
-    let mut schedule = plan.schedule();
+    let mut schedule = schedule_of(&specs(&plan));
     assert_eq!(ready(&schedule), ["dust"]);
     assert!(!schedule.finish("sweep"), "it was not ready");
     assert!(schedule.take("dust") && !schedule.take("dust"));
@@ -140,7 +146,7 @@ fn what_a_group_needs_its_tasks_need_too() {
     let text = "[[task]]\nid = \"late\"\nneeds = [\"first\"]\n\n\
                 [[task]]\nid = \"inner\"\nparent = \"late\"\nprompt = \"x\"\n\n\
                 [[task]]\nid = \"first\"\nprompt = \"x\"\n";
-    let mut schedule = Plan::read(text).unwrap().schedule();
+    let mut schedule = schedule_of(&specs(&Plan::read(text).unwrap()));
     assert_eq!(ready(&schedule), ["first"]);
     schedule.finish("first");
     assert_eq!(ready(&schedule), ["inner"]);
@@ -149,8 +155,9 @@ fn what_a_group_needs_its_tasks_need_too() {
 #[test]
 fn a_plan_is_drawn_as_a_tree() {
     let plan = Plan::read(SPRING).unwrap();
-    let drawn =
-        draw(&plan, |task| if task.id == "dust" { "\u{2713}" } else { "\u{25cb}" }.to_owned());
+    let drawn = draw(plan.title.as_deref(), &specs(&plan), |task| {
+        if task.id == "dust" { "\u{2713}" } else { "\u{25cb}" }.to_owned()
+    });
     let expected = "\
 Spring cleaning
 ├─ ○ house  The house
@@ -220,7 +227,7 @@ fn spent_on(tasks: u32) -> Result<[Duration; 2], Vec<Fault>> {
         let plan = Plan::read(&text)?;
         to_read = to_read.min(begun.elapsed());
         let begun = Instant::now();
-        let (mut schedule, mut done) = (plan.schedule(), 0);
+        let (mut schedule, mut done) = (schedule_of(&specs(&plan)), 0);
         loop {
             let Some(next) = schedule.ready().next().map(str::to_owned) else { break };
             assert!(schedule.finish(&next));

@@ -103,7 +103,7 @@ impl Deed {
             Self::RestartWithContext => act(Action::Restart { with_context: true }),
             Self::RestartTask { place, task } => {
                 let (place, task) = (place.clone(), task.clone());
-                Request::Plan(PlanRequest::Restart { place, task, plan: None })
+                Request::Plan(PlanRequest::Restart { place, task })
             }
             Self::RuleTask { place, task, ruling } => {
                 let (place, task) = (place.clone(), task.clone());

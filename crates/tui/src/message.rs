@@ -6,7 +6,7 @@ use glis_core::Status;
 use glis_screen::Run;
 use glis_wire::client::{Request, Response};
 use glis_wire::hold::Size;
-use glis_wire::plan::{Execute, PlanView, RunView};
+use glis_wire::plan::{PlanFile, RunView};
 use glis_wire::view::{Entry, FileDiffView, Hit, SessionView, SnapshotView, TrashView};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -63,7 +63,7 @@ pub(crate) enum Msg {
     /// What the rules have said, newest first.
     Judged(Result<Vec<Judged>, Told>),
     /// A plan was read from this file.
-    Plan { file: String, result: Result<Box<PlanFound>, Told> },
+    Plan { file: String, result: Result<Box<PlanFile>, Told> },
     /// The user is back from an editor, with this text.
     Edited(Result<String, Told>),
     /// The user is back from a session's own terminal.
@@ -74,13 +74,6 @@ pub(crate) enum Msg {
     Draft { id: String, before: String, text: String },
     /// Something that was wanted could not be done.
     Failed(Told),
-}
-
-/// A plan as its file has it, and as it is executed if it ever was.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct PlanFound {
-    pub(crate) written: Execute,
-    pub(crate) executed: Option<PlanView>,
 }
 
 /// A session that was looked at.

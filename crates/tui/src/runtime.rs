@@ -24,7 +24,6 @@ use glis_client::{Connector, Fault};
 use glis_core::verdict::Verdict;
 use glis_tty::{Tty, Wake};
 use glis_wire::call::Scope;
-use glis_wire::plan::Execute;
 use looks::Looks;
 use post::{Arrived, Post, PostBox};
 use preview::Follower;
@@ -33,7 +32,7 @@ use rustix::io::Errno;
 use rustix::process::Signal;
 use rustix::stdio::stdin;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// Sixty frames a second are enough for any eye.
@@ -64,8 +63,6 @@ pub struct Setup {
     pub explain_verdict: fn(&Verdict) -> String,
     /// The keys that the user has chosen.
     pub keys: Keys,
-    /// Reads a plan of the repository that a folder is in; without a file the repository's own.
-    pub read_plan: fn(&Path, &str) -> Result<Box<Execute>, Told>,
     /// Shows a session on the whole terminal until the user leaves it.
     pub attach: fn(&str) -> Result<(), Told>,
 }

@@ -7,7 +7,7 @@ use crate::{Performed, Told};
 use glis_client::{Connector, Fault, Quiet};
 use glis_wire::call::{Face, Origin, Scope};
 use glis_wire::client::Request;
-use glis_wire::plan::PlanWork;
+use glis_wire::plan::DraftWork;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -58,11 +58,11 @@ pub(crate) async fn work(
     shared: &Arc<Shared>,
     caller: &Caller,
     (key, scope): (Option<String>, Scope),
-    (folder, work): (PathBuf, PlanWork),
+    (folder, work): (PathBuf, DraftWork),
 ) -> Result<Answered, Told> {
     let place = shared.calls.take(&caller.id)?;
     let connector = connector(shared, caller);
-    let (work_on_plan, explain) = (shared.setup.work_on_plan, shared.setup.explain);
+    let (work_on_draft, explain) = (shared.setup.work_on_draft, shared.setup.explain);
     let (asker, here) = asker(scope, explain)?;
     let once = move || {
         let mut client = connector.connect(&mut Quiet).map_err(explain)?;
@@ -72,7 +72,7 @@ pub(crate) async fn work(
         if let Some(asker) = asker {
             client = client.for_asker(asker);
         }
-        work_on_plan(&mut client, &folder, work)
+        work_on_draft(&mut client, &folder, work)
     };
     let worked = tokio::task::spawn_blocking(move || (once(), place)).await.map_err(|_| broken());
     // Until then: who goes away has this dropped.

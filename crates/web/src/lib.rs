@@ -37,7 +37,7 @@ pub use verbs::{Said, devices, pair, revoke, token};
 
 use glis_client::{Client, Connector, Fault};
 use glis_wire::client::Request;
-use glis_wire::plan::PlanWork;
+use glis_wire::plan::DraftWork;
 use serde_json::Value;
 use std::path::Path;
 
@@ -48,7 +48,7 @@ pub struct Setup {
     /// Carries out a request, and gives what the command line prints of it as JSON.
     pub perform: fn(&mut Client, Request) -> Result<Performed, Told>,
     /// Does something with the file of a plan, of the repository that a folder is in.
-    pub work_on_plan: fn(&mut Client, &Path, PlanWork) -> Result<Performed, Told>,
+    pub work_on_draft: fn(&mut Client, &Path, DraftWork) -> Result<Performed, Told>,
     /// The words for a fault.
     pub explain: fn(Fault) -> Told,
 }

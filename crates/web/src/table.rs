@@ -11,7 +11,7 @@ use crate::given::{Field, Given};
 use axum::http::Method;
 use glis_wire::call::Scope;
 use glis_wire::client::Request;
-use glis_wire::plan::PlanWork;
+use glis_wire::plan::DraftWork;
 use std::path::PathBuf;
 
 /// Everything of the API is below this.
@@ -69,7 +69,7 @@ pub(crate) enum Act {
     /// The daemon, asked for this.
     Ask(fn(&Given) -> Result<Request, Told>),
     /// The command line's own functions for the file of a plan, in this repository.
-    Work(fn(&Given) -> Result<(PathBuf, PlanWork), Told>),
+    Work(fn(&Given) -> Result<(PathBuf, DraftWork), Told>),
     /// The stream of events.
     Events,
     /// A session's terminal.
@@ -122,7 +122,7 @@ impl Row {
         Self { act: Act::Ask(ask), ..self }
     }
 
-    const fn works(self, work: fn(&Given) -> Result<(PathBuf, PlanWork), Told>) -> Self {
+    const fn works(self, work: fn(&Given) -> Result<(PathBuf, DraftWork), Told>) -> Self {
         Self { act: Act::Work(work), ..self }
     }
 }

@@ -389,7 +389,14 @@ impl Request {
         matches!(action, Action::Stop | Action::Pause { mode: Some(PauseMode::Force), .. })
     }
 
-    /// Whether this may start a process, and so needs the caller's environment.
+    /// Whether this needs the caller's environment: it may start a process, or looks whether one could be.
+    pub fn needs_environment(&self) -> bool {
+        let looks =
+            matches!(self, Self::Plan(PlanRequest::Read { .. } | PlanRequest::Check { .. }));
+        looks || self.may_start()
+    }
+
+    /// Whether this may start a process.
     pub fn may_start(&self) -> bool {
         match self {
             Self::New(_) | Self::ResumeAll { .. } => true,

@@ -4,6 +4,7 @@ use crate::call::Scope;
 use glis_core::merge::Unmerged;
 use glis_core::pause::{PauseMode, PauseReason};
 use glis_core::plan::{Pace, PlanPause, Ruling, RunFault, RunState, TaskSpec};
+use glis_core::refusal::LineFault;
 use serde::{Deserialize, Serialize};
 
 /// The form of a run's record that is written.
@@ -14,7 +15,22 @@ pub const RECORD_SCHEMA: u32 = 1;
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the contract explains each verb and its options")]
 pub enum PlanRequest {
-    Execute(Box<Execute>),
+    Execute(Execute),
+    /// A plan as its file has it; without a file, that of the repository.
+    Read {
+        place: String,
+        file: Option<String>,
+    },
+    /// Every fault of a plan's file.
+    Check {
+        place: String,
+        file: Option<String>,
+    },
+    /// Another task in the repository's own file, or none, or a changed one.
+    Change {
+        place: String,
+        change: PlanChange,
+    },
     /// The plan of this file, if it was ever executed.
     Show {
         place: String,
@@ -42,9 +58,11 @@ pub enum PlanRequest {
     Restart {
         place: String,
         task: String,
-        /// The plan as its file has it now, if the caller could read that.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        plan: Option<Box<Execute>>,
+    },
+    /// Remove the sessions of tasks that are merged: of this plan, else of all of the repository.
+    Clean {
+        place: String,
+        plan: Option<String>,
     },
     /// What a person says about a task.
     Rule {
@@ -54,28 +72,84 @@ pub enum PlanRequest {
     },
 }
 
-/// A plan that is to be executed, as its file has it.
+/// A plan that is to be executed. The daemon reads its file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the contract explains each key of a plan")]
+#[expect(missing_docs, reason = "the contract explains each option")]
 pub struct Execute {
     pub place: String,
-    /// Where in the repository its file is.
-    pub file: String,
-    pub title: Option<String>,
-    pub tasks: Vec<TaskSpec>,
+    /// Where in the repository its file is; without one, where plans are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
     /// None: as it is executed already, else one at a time.
     pub pace: Option<Pace>,
+}
+
+/// A change to the file of a plan.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the contract explains each verb and its options")]
+pub enum PlanChange {
+    Add(TaskWords),
+    Edit(TaskWords),
+    Remove { id: String },
+}
+
+impl PlanChange {
+    /// The task that it is about.
+    pub fn task(&self) -> &str {
+        match self {
+            Self::Add(words) | Self::Edit(words) => &words.id,
+            Self::Remove { id } => id,
+        }
+    }
+}
+
+/// A plan as its file has it, and as it is executed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlanFile {
+    /// The file.
+    pub path: String,
+    /// The worktree that it lies in, and its path there.
+    pub place: String,
+    /// See above.
+    pub file: String,
+    /// What it is about.
+    pub title: Option<String>,
+    /// Its tasks, in their order.
+    pub tasks: Vec<WrittenTask>,
+    /// Why it cannot be worked on here, though it is a plan.
+    pub faults: Vec<LineFault>,
+    /// The plan that it was executed as last.
+    pub executed: Option<Box<PlanView>>,
+}
+
+/// A task as a file has it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WrittenTask {
+    /// What it says.
+    #[serde(flatten)]
+    pub task: TaskSpec,
+    /// Where it begins in the file.
+    pub line: usize,
+    /// It is done or worked on, and said something else then.
+    pub changed: bool,
 }
 
 impl PlanRequest {
     /// The least scope that may ask for this.
     pub fn scope(&self) -> Scope {
         match self {
-            Self::Show { .. } | Self::Follow { .. } | Self::Runs { .. } => Scope::Watch,
+            Self::Show { .. }
+            | Self::Read { .. }
+            | Self::Check { .. }
+            | Self::Follow { .. }
+            | Self::Runs { .. } => Scope::Watch,
             Self::Execute(_)
+            | Self::Change { .. }
             | Self::Pause { .. }
             | Self::Resume { .. }
             | Self::Restart { .. }
+            | Self::Clean { .. }
             | Self::Rule { .. } => Scope::Manage,
         }
     }
@@ -88,39 +162,30 @@ impl PlanRequest {
     /// Whether this may start a process.
     pub fn may_start(&self) -> bool {
         match self {
-            Self::Execute(_) | Self::Resume { .. } | Self::Restart { .. } | Self::Rule { .. } => {
-                true
-            }
-            Self::Show { .. } | Self::Follow { .. } | Self::Runs { .. } | Self::Pause { .. } => {
-                false
-            }
+            Self::Execute(_)
+            | Self::Change { .. }
+            | Self::Resume { .. }
+            | Self::Restart { .. }
+            | Self::Rule { .. } => true,
+            Self::Show { .. }
+            | Self::Read { .. }
+            | Self::Check { .. }
+            | Self::Follow { .. }
+            | Self::Runs { .. }
+            | Self::Clean { .. }
+            | Self::Pause { .. } => false,
         }
     }
 }
 
-/// What a face has done with the file of a plan. The daemon is not asked: the file belongs to its
-/// repository, and the command line's own functions read and write it.
+/// What a face has done with the draft of a plan, by the command line's own functions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the contract explains each verb and its options")]
-pub enum PlanWork {
-    Check,
-    Show,
-    Add(TaskWords),
-    Edit(TaskWords),
-    Remove {
-        id: String,
-    },
+pub enum DraftWork {
     /// A session begins that drafts the plan.
-    Draft {
-        goal: String,
-        agent: Option<String>,
-        persona: Option<String>,
-        model: Option<String>,
-    },
+    Begin { goal: String, agent: Option<String>, persona: Option<String>, model: Option<String> },
     /// The draft in the last words of a session, for a person to look at.
-    Drafted {
-        session: String,
-    },
+    Look { session: String },
     /// The draft in the last words of a session is written.
     Take {
         session: String,
@@ -128,17 +193,10 @@ pub enum PlanWork {
         /// The one that was looked at: another one is not written.
         seen: Option<String>,
     },
-    Execute {
-        pace: Option<Pace>,
-    },
-    /// A task begins anew, as the file has it now.
-    Restart {
-        task: String,
-    },
 }
 
 /// A task as it is added or changed: what is not named stays, and an empty text takes a key away.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the contract names each key of a task")]
 pub struct TaskWords {
     pub id: String,

@@ -1,11 +1,12 @@
 //! What the daemon answers.
 
 use crate::hold::Size;
-use crate::plan::{PlanView, RunView};
+use crate::plan::{PlanFile, PlanView, RunView};
 use crate::view::{
     CompactionView, DaemonView, Entry, FileDiffView, Finding, GateView, Hit, MergeView,
     SessionView, SnapshotView, TrashView, VerdictView,
 };
+use glis_core::refusal::LineFault;
 use glis_core::{Refusal, Status};
 use serde::{Deserialize, Serialize};
 
@@ -76,6 +77,15 @@ pub enum Response {
     Plan(Box<PlanView>),
     /// No plan of this file was ever executed.
     NoPlan,
+    /// A plan as its file has it.
+    PlanFile(Box<PlanFile>),
+    /// What is wrong with the file of a plan.
+    PlanChecked {
+        /// The file.
+        path: String,
+        /// Its faults, each with its line.
+        faults: Vec<LineFault>,
+    },
     Runs(Vec<RunView>),
     /// The stream has come to its end.
     End,
@@ -156,6 +166,8 @@ impl Response {
             | Self::Merged(_)
             | Self::Plan(_)
             | Self::NoPlan
+            | Self::PlanFile(_)
+            | Self::PlanChecked { .. }
             | Self::Runs(_)
             | Self::End
             | Self::Refused(_)

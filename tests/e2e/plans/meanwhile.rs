@@ -35,7 +35,7 @@ fn two_windows_on_a_plan_show_the_same_and_no_task_is_done_twice() -> Outcome {
 }
 
 #[test]
-fn a_file_that_is_changed_meanwhile_counts_from_the_next_execute_on() -> Outcome {
+fn a_file_that_is_changed_meanwhile_reaches_what_is_not_begun() -> Outcome {
     let house = House::new()?;
     let first = held("a.txt", &house);
     let tasks = [task("a", &first, &[], None), task("b", "write b.txt old", &["a"], None)];
@@ -56,18 +56,52 @@ fn a_file_that_is_changed_meanwhile_counts_from_the_next_execute_on() -> Outcome
         task("c", "write c.txt c", &["b"], None),
     ];
     plan(&house, &tasks)?;
-    let second = Window::open(&house, &[])?;
     house.follow(1)?.until(|e| e["event"] == "plan_revised")?;
     open(&house)?;
-    for window in [window, second] {
-        let (status, said, beside) = window.end()?;
-        assert_eq!(status, Some(0), "{said}{beside}");
-    }
+    let (status, said, beside) = window.end()?;
+    assert_eq!(status, Some(0), "{said}{beside}");
+    assert!(said.contains("All 3 tasks are done"), "{said}");
     // What was under way went on as it had begun; what came after it is as the file has it now.
     let files = house.git(&["ls-tree", "--name-only", BRANCH])?;
     assert_eq!(files.lines().collect::<Vec<_>>(), ["a.txt", "b.txt", "c.txt", "file.txt"]);
     assert_eq!(house.git(&["show", &format!("{BRANCH}:b.txt")])?, "new");
     assert_eq!(runs(&house, "a")?.len(), 1);
+    let shown = house.ok(&["plan", "show"])?;
+    assert!(shown.contains("succeeded (changed since) a"), "{shown}");
+    Ok(())
+}
+
+#[test]
+fn what_is_changed_by_command_reaches_it_and_what_is_taken_out_is_paused_and_not_merged() -> Outcome
+{
+    let house = House::new()?;
+    let (first, second) = (held("a.txt", &house), held("x.txt", &house));
+    let tasks = [
+        task("a", &first, &[], None),
+        task("x", &second, &[], None),
+        task("b", "write b.txt old", &["a"], None),
+    ];
+    plan(&house, &tasks)?;
+    let window = Window::open(&house, &["--jobs", "2"])?;
+    until_at_work(&house, "a-1")?;
+    until_at_work(&house, "x-1")?;
+    let said = house.ok(&["plan", "edit", "b", "--prompt", "write b.txt new"])?;
+    assert!(
+        said.contains("`b` is changed; the plan that is executed has taken that over"),
+        "{said}"
+    );
+    let said = house.ok(&["plan", "edit", "a", "--prompt", "write other.txt x"])?;
+    assert!(said.contains("it was begun as it was, and `glis restart a` begins it anew"), "{said}");
+    house.ok(&["plan", "add", "c", "--agent", "rehearsal", "--prompt", "write c.txt c"])?;
+    house.ok(&["plan", "rm", "x"])?;
+    house.ok(&["wait", "x-1", "--for", "paused"])?;
+    open(&house)?;
+    let (status, said, beside) = window.end()?;
+    assert_eq!(status, Some(0), "{said}{beside}");
+    let files = house.git(&["ls-tree", "--name-only", BRANCH])?;
+    assert_eq!(files.lines().collect::<Vec<_>>(), ["a.txt", "b.txt", "c.txt", "file.txt"]);
+    assert_eq!(house.git(&["show", &format!("{BRANCH}:b.txt")])?, "new");
+    assert_eq!(record(&house, "x-1")?["state"], "paused");
     Ok(())
 }
 

@@ -212,7 +212,9 @@ fn play(seed: u64) -> Outcome {
         }
         here.join("over").exists()
     })
-    .map_err(|fault| format!("seed {seed}: {fault}:\n{}", tmux.screen("one").unwrap_or_default()))?;
+    .map_err(|fault| {
+        format!("seed {seed}: {fault}:\n{}", tmux.screen("one").unwrap_or_default())
+    })?;
     tmux.left("one", "all-is-over")?;
     let faults = std::fs::read_to_string(here.join("faults")).unwrap_or_default();
     assert!(faults.is_empty(), "seed {seed}: {faults}");

@@ -1,24 +1,19 @@
 //! The plan of a repository: shown, executed, paused, and its tasks taken up again.
 
-use super::again::{CALLS_MAX, nth};
 use super::plan_keys::{execute_key, keys_of};
 use super::plan_news::{tell_run_asking, told_now};
 use super::say::Say;
 use super::{Asked, Bot};
 use crate::command::PlanVerb;
-use crate::desk::Cause;
 use crate::outbox::Lane;
 use crate::store::{Change, Mark, PlanFollow, StoreFault};
 use crate::text::Text;
-use crate::told::Told;
 use crate::words::{self, About};
 use glis_client::Fault;
 use glis_core::pause::PauseMode;
 use glis_core::plan::Ruling;
 use glis_wire::client::{Request, Response};
-use glis_wire::plan::{PlanRequest, PlanView, PlanWork};
-use serde_json::Value;
-use std::path::Path;
+use glis_wire::plan::{Execute, PlanFile, PlanRequest, PlanView, WrittenTask};
 
 /// Where a repository has its plan.
 pub(super) const FILE: &str = ".glis/plan.toml";
@@ -49,14 +44,18 @@ impl Bot {
     fn show_plan(&self, asked: &Asked, place: &str) -> Result<(), StoreFault> {
         match self.look_at_plan(place) {
             Ok(Some(plan)) => self.show_executed(asked, place, &plan),
-            Ok(None) => match self.work_on_plan(asked, place, &PlanWork::Show) {
-                Ok(written) => {
-                    let keys = vec![vec![execute_key(place)]];
-                    let say = Say::card(asked.place, Lane::Reply, as_written(&written), keys);
-                    self.answer(asked, &[say], |_| Ok(()))
+            Ok(None) => {
+                let request = PlanRequest::Read { place: place.to_owned(), file: None };
+                match self.carry(asked, &Request::Plan(request))? {
+                    Ok(Response::PlanFile(file)) => {
+                        let keys = vec![vec![execute_key(place)]];
+                        let say = Say::card(asked.place, Lane::Reply, as_written(&file), keys);
+                        self.answer(asked, &[say], |_| Ok(()))
+                    }
+                    Ok(_) => self.complain_of_plan(asked, Fault::unfit()),
+                    Err(fault) => self.complain_of_plan(asked, fault),
                 }
-                Err(told) => self.tell_fault(asked, &told, About::Plan),
-            },
+            }
             Err(fault) => self.complain_of_plan(asked, fault),
         }
     }
@@ -88,13 +87,10 @@ impl Bot {
     }
 
     pub(super) fn execute_plan(&self, asked: &Asked, place: &str) -> Result<(), StoreFault> {
-        let work = PlanWork::Execute { pace: None };
-        if let Err(told) = self.work_on_plan(asked, place, &work) {
-            return self.tell_fault(asked, &told, About::Plan);
-        }
-        match self.look_at_plan(place) {
-            Ok(Some(plan)) => self.show_executed(asked, place, &plan),
-            Ok(None) => self.complain_of_plan(asked, Fault::unfit()),
+        let wanted = Execute { place: place.to_owned(), file: None, pace: None };
+        match self.carry(asked, &Request::Plan(PlanRequest::Execute(wanted)))? {
+            Ok(Response::Plan(plan)) => self.show_executed(asked, place, &plan),
+            Ok(_) => self.complain_of_plan(asked, Fault::unfit()),
             Err(fault) => self.complain_of_plan(asked, fault),
         }
     }
@@ -144,10 +140,12 @@ impl Bot {
         task: &str,
     ) -> Result<(), StoreFault> {
         self.with_plan(asked, place, || {
-            let work = PlanWork::Restart { task: task.to_owned() };
-            match self.work_on_plan(asked, place, &work) {
-                Ok(_) => self.reply(asked, format!("{task} begins anew.")),
-                Err(told) => self.tell_fault(asked, &told, About::Plan),
+            let (place, task) = (place.to_owned(), task.to_owned());
+            let told = format!("{task} begins anew.");
+            match self.carry(asked, &Request::Plan(PlanRequest::Restart { place, task }))? {
+                Ok(Response::Runs(_)) => self.reply(asked, told),
+                Ok(_) => self.complain_of_plan(asked, Fault::unfit()),
+                Err(fault) => self.complain_of_plan(asked, fault),
             }
         })
     }
@@ -238,20 +236,6 @@ impl Bot {
         Ok(Some(*plan))
     }
 
-    /// Does something with the file of a plan. Executing it goes on where it is, and a task that was begun anew is
-    /// not begun once more while it is worked on: what a dying daemon has left open may be asked for again.
-    fn work_on_plan(&self, asked: &Asked, place: &str, work: &PlanWork) -> Result<Value, Told> {
-        let mut number = 0;
-        loop {
-            let caller = nth(&asked.caller, number);
-            number += 1;
-            match self.desk.plan(&caller, Path::new(place), work.clone()) {
-                Err(unworked) if unworked.cause == Cause::Unknown && number < CALLS_MAX => {}
-                worked => return worked.map_err(|unworked| unworked.told),
-            }
-        }
-    }
-
     /// The answer to something about a plan that came to nothing.
     fn complain_of_plan(&self, asked: &Asked, fault: Fault) -> Result<(), StoreFault> {
         self.tell_fault(asked, &(self.explain)(fault), About::Plan)
@@ -283,10 +267,8 @@ fn hear_of(change: &Change<'_>, follow: &PlanFollow, at_work: &[AtWork]) -> Resu
 }
 
 /// What the file of a plan has.
-fn as_written(document: &Value) -> Text {
-    let text = |value: &Value, name: &str| value.get(name)?.as_str().map(str::to_owned);
-    let tasks = document.get("tasks").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
-    let tasks: Vec<(String, Option<String>)> =
-        tasks.iter().filter_map(|task| Some((text(task, "id")?, text(task, "title")))).collect();
-    words::plan_written(text(document, "title").as_deref(), &tasks)
+fn as_written(file: &PlanFile) -> Text {
+    let task = |written: &WrittenTask| (written.task.id.clone(), written.task.title.clone());
+    let tasks: Vec<(String, Option<String>)> = file.tasks.iter().map(task).collect();
+    words::plan_written(file.title.as_deref(), &tasks)
 }

@@ -4,16 +4,14 @@ use super::network::Network;
 use super::random::Random;
 use super::{GROUP, Killed, USERS, now};
 use crate::bot::Bot;
-use crate::desk::{Caller, Desk, Unworked, who};
+use crate::desk::{Caller, Desk, who};
 use crate::words;
 use glis_client::{Fault, News};
 use glis_core::Refusal;
 use glis_wire::client::{Action, Request, Response, Trouble};
-use glis_wire::plan::PlanWork;
 use glis_wire::view::{DaemonView, Entry, FileDiffView, SessionView, Voice};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock};
 
 #[derive(Default)]
@@ -459,9 +457,5 @@ impl Desk for Line {
 
     fn diff(&self, _: &str) -> Result<(Vec<FileDiffView>, String), Fault> {
         Ok((Vec::new(), String::new()))
-    }
-
-    fn plan(&self, _: &Caller, _: &Path, work: PlanWork) -> Result<Value, Unworked> {
-        panic!("not asked for by anyone: {work:?}");
     }
 }

@@ -3,7 +3,7 @@
 use super::{Complaint, Kind};
 use glis_core::RunId;
 use glis_core::plan::RunState;
-use glis_core::refusal::Elsewhere;
+use glis_core::refusal::{Elsewhere, LineFault, PlanFileFault, PlanFileWhy};
 
 pub(super) fn no_such_task(given: &str) -> Complaint {
     Complaint::new(Kind::NotFound, format!("there is no task or run `{given}`"))
@@ -43,4 +43,34 @@ pub(super) fn elsewhere(found: &Elsewhere) -> Complaint {
     );
     Complaint::new(Kind::Refused, message)
         .hint(format!("`cd {repo_root}` and `glis resume {task}`, or there `glis restart {task}`"))
+}
+
+pub(super) fn file(fault: &PlanFileFault) -> Complaint {
+    let path = &fault.path;
+    let lines = |faults: &[LineFault]| {
+        let line = |fault: &LineFault| format!("{path}:{fault}");
+        faults.iter().map(line).collect::<Vec<_>>().join("\n")
+    };
+    let unchanged = |complaint: Complaint| complaint.hint("nothing was changed");
+    match &fault.why {
+        PlanFileWhy::Missing => {
+            let why = format!("there is no plan yet: {path} does not exist");
+            Complaint::new(Kind::NotFound, why).hint(
+                "`glis plan new GOAL` has one drafted; `glis plan add ID --prompt TEXT` begins one",
+            )
+        }
+        PlanFileWhy::Unreadable(why) => {
+            Complaint::new(Kind::Failed, format!("cannot read {path}: {why}"))
+        }
+        PlanFileWhy::Unwritten(why) => {
+            unchanged(Complaint::new(Kind::Failed, format!("cannot write {path}: {why}")))
+        }
+        PlanFileWhy::Faulty(faults) => unchanged(Complaint::new(Kind::Failed, lines(faults))),
+        PlanFileWhy::BadChange(faults) => unchanged(Complaint::new(Kind::Usage, lines(faults))),
+        PlanFileWhy::Named(faults) => unchanged(Complaint::new(Kind::Refused, lines(faults))),
+        PlanFileWhy::NoTask(id) => {
+            Complaint::new(Kind::NotFound, format!("there is no task `{id}` in {path}"))
+                .hint("`glis plan show` lists the tasks")
+        }
+    }
 }

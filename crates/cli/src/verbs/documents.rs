@@ -1,8 +1,11 @@
 //! What is printed with `--json`, where that is not simply what the daemon said.
 
+use super::unexpected;
+use crate::complaint::Complaint;
 use glis_client::labels::unstarted;
-use glis_core::Status;
-use glis_wire::client::ScreenView;
+use glis_client::{Client, Fault};
+use glis_core::{Refusal, Status};
+use glis_wire::client::{Request, Response, ScreenView};
 use glis_wire::view::{FileDiffView, MergeView, SessionView};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -79,4 +82,14 @@ pub(super) fn merged(merged: &MergeView, files: &[FileDiffView]) -> Value {
     let mut document = json!(merged);
     document["files"] = json!(files);
     document
+}
+
+/// What differs in a session that is to be merged. A plan has no diff of its own.
+pub(super) fn to_merge(control: &mut Client, name: &str) -> Result<Vec<FileDiffView>, Complaint> {
+    match control.call(Request::Diff { session: name.to_owned(), since: None, patch: false }) {
+        Ok(Response::Diff { files, .. }) => Ok(files),
+        Ok(_) => Err(unexpected()),
+        Err(Fault::Refused(Refusal::NoSuchSession { .. })) => Ok(Vec::new()),
+        Err(fault) => Err(fault.into()),
+    }
 }

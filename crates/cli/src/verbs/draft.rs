@@ -2,15 +2,16 @@
 
 use super::act::act;
 use super::limits::tell_limits;
-use super::plan::{Draft, listed, place, read, told};
+use super::plan::{Draft, listed, place, told};
 use super::session::{absolute, check_answer, sayable};
 use super::{Out, ask, file, say, unexpected};
 use crate::complaint::{Complaint, Kind};
 use crate::control;
 use crate::words::{self, limits};
 use glis_client::{Client, Fault, Streamed};
+use glis_config::{regular, whole};
 use glis_core::{Refusal, Status, name};
-use glis_plan::{Plan, asking_again, asking_for, draft_in};
+use glis_plan::{BYTES_MAX, Plan, asking_again, asking_for, draft_in};
 use glis_wire::client::{Action, NewSession, Request, Response};
 use glis_wire::home::Home;
 use glis_wire::view::{Entry, SessionView, Voice, WaitingFor};
@@ -407,8 +408,8 @@ impl Target {
             None => None,
         };
         let written = match &self.former {
-            Some(_) => file::replace(&self.path, draft),
-            None => file::create(&self.path, draft),
+            Some(_) => whole::replace(&self.path, draft),
+            None => whole::create(&self.path, draft),
         };
         written.map_err(|fault| {
             if fault.kind() == io::ErrorKind::AlreadyExists {
@@ -425,6 +426,12 @@ impl Target {
 fn present(path: &Path) -> Result<Option<String>, Complaint> {
     match std::fs::symlink_metadata(path) {
         Err(fault) if fault.kind() == io::ErrorKind::NotFound => Ok(None),
-        Ok(_) | Err(_) => read(path).map(Some),
+        Ok(_) | Err(_) => {
+            let text = regular::open(path).and_then(|file| regular::text(file, BYTES_MAX));
+            let failed = |fault: io::Error| {
+                Complaint::new(Kind::Failed, format!("cannot read {}: {fault}", path.display()))
+            };
+            text.map(Some).map_err(failed)
+        }
     }
 }

@@ -1,6 +1,9 @@
 //! `execute`: a window on a plan that the daemon executes. Closing it changes nothing; Ctrl+C pauses.
 
-use super::plan::{place_of, read_plan};
+mod window;
+
+use self::window::Window;
+use super::plan::place_of;
 use super::{Out, ask, say, unexpected};
 use crate::complaint::{Complaint, Kind};
 use crate::control;
@@ -10,7 +13,7 @@ use crate::words;
 use clap::Args;
 use glis_client::{Client, Fault, Streamed};
 use glis_core::pause::PauseMode;
-use glis_core::plan::{Pace, PlanPause, TaskSpec};
+use glis_core::plan::{Pace, PlanPause};
 use glis_wire::client::{Request, Response};
 use glis_wire::plan::{Execute as Wanted, PlanRequest, PlanView, RunView};
 use std::io::Write as _;
@@ -42,35 +45,19 @@ pub(crate) struct Execute {
     pub(crate) review: bool,
 }
 
-/// A plan as its file has it.
-pub(super) fn written(file: Option<PathBuf>, pace: Option<Pace>) -> Result<Box<Wanted>, Complaint> {
-    let (path, place, file) = place_of(file)?;
-    let plan = read_plan(&path)?;
-    let tasks = plan.tasks.into_iter().map(|task| TaskSpec {
-        id: task.id,
-        title: task.title,
-        prompt: task.prompt,
-        parent: task.parent,
-        needs: task.needs,
-        agent: task.agent,
-        persona: task.persona,
-        accept: task.accept,
-    });
-    let (title, tasks) = (plan.title, tasks.collect());
-    Ok(Box::new(Wanted { place, file, title, tasks, pace }))
-}
-
 pub(super) fn execute(wanted: Execute, out: &Out) -> Result<(), Complaint> {
     let given = wanted.task.is_some() || wanted.jobs.is_some() || wanted.review;
     let pace = Pace { jobs: wanted.jobs.unwrap_or(1), review: wanted.review, only: wanted.task };
-    let request = PlanRequest::Execute(written(wanted.plan, given.then_some(pace))?);
+    let (place, file) = place_of(wanted.plan)?;
+    let pace = given.then_some(pace);
+    let request = PlanRequest::Execute(Wanted { place, file: Some(file), pace });
     let plan = begin(&Request::Plan(request))?;
     let left = Arc::new(AtomicBool::new(false));
     heed_signals(&plan.id, &left, out);
     if plan.gate_shut && !out.json {
         say("everything is paused: nothing begins before `glis resume --all`")?;
     }
-    let plan = follow(&plan.id, &left, out)?;
+    let plan = follow(&plan, &left, out)?;
     if left.load(Ordering::SeqCst) {
         // The thread that pauses has the last word, and ends us.
         loop {
@@ -121,31 +108,40 @@ fn end(plan: &PlanView, out: &Out) -> Result<(), Complaint> {
 
 /// Shows what happens until nothing goes on by itself. A daemon that dies is started again: the plan
 /// goes on where it was.
-fn follow(plan: &str, left: &AtomicBool, out: &Out) -> Result<PlanView, Complaint> {
+fn follow(plan: &PlanView, left: &AtomicBool, out: &Out) -> Result<PlanView, Complaint> {
+    let mut window = if out.json { None } else { Window::open(plan) };
     let mut shown: Vec<(String, String)> = Vec::new();
     let mut lost = 0;
     loop {
         let mut control = connect()?;
         let mut progress = None;
-        let request = Request::Plan(PlanRequest::Follow { plan: plan.to_owned() });
+        let request = Request::Plan(PlanRequest::Follow { plan: plan.id.clone() });
         let answer: Result<Response, Complaint> = control.call_seeing(request, |streamed| {
             match streamed {
                 Streamed::Words(Response::Run(run)) => {
                     progress = None;
-                    if !out.json && !left.load(Ordering::SeqCst) {
-                        tell(&run, &mut shown)?;
+                    match &mut window {
+                        _ if out.json || left.load(Ordering::SeqCst) => {}
+                        Some(window) => window.hear(&run),
+                        None => tell(&run, &mut shown)?,
                     }
                 }
-                Streamed::Silence(since) if !left.load(Ordering::SeqCst) => {
-                    progress.get_or_insert_with(|| Progress::new("waiting")).show(since);
-                }
+                Streamed::Silence(since) if !left.load(Ordering::SeqCst) => match &mut window {
+                    Some(window) => window.pass()?,
+                    None => progress.get_or_insert_with(|| Progress::new("waiting")).show(since),
+                },
                 Streamed::Silence(_) | Streamed::Words(_) | Streamed::Bytes(..) => {}
             }
             Ok(())
         });
         drop(progress);
         match answer {
-            Ok(Response::Plan(plan)) => return Ok(*plan),
+            Ok(Response::Plan(plan)) => {
+                if let Some(window) = window.filter(|_| !left.load(Ordering::SeqCst)) {
+                    window.close(&plan);
+                }
+                return Ok(*plan);
+            }
             Ok(_) => return Err(unexpected()),
             Err(complaint) if complaint.kind == Kind::NoDaemon && lost < LOST_MAX => lost += 1,
             Err(complaint) => return Err(complaint),
@@ -179,6 +175,12 @@ fn heed_signals(plan: &str, left: &Arc<AtomicBool>, out: &Out) {
             std::process::exit(128 + i32::from(signal))
         }
         progress::clear();
+        if !json {
+            drop(writeln!(
+                std::io::stderr().lock(),
+                "pausing what runs; Ctrl+C again stops it at once"
+            ));
+        }
         let own = plan.clone();
         let pausing = move || {
             let out = Out { json };

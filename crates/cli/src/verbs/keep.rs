@@ -87,10 +87,7 @@ pub(super) fn restore(restore: Restore, out: &Out) -> Result<(), Complaint> {
 pub(super) fn merge(merge: Merge, out: &Out) -> Result<(), Complaint> {
     let mut control = control::connect()?;
     let Merge { name: session, into, hooks } = merge;
-    let request = Request::Diff { session: session.clone(), since: None, patch: false };
-    let Response::Diff { files, .. } = ask(&mut control, request)? else {
-        return Err(unexpected());
-    };
+    let files = documents::to_merge(&mut control, &session)?;
     let request = Request::Merge { session, into, hooks };
     let Response::Merged(merged) = ask(&mut control, request)? else { return Err(unexpected()) };
     out.document(&documents::merged(&merged, &files), || {

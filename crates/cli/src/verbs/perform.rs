@@ -4,8 +4,8 @@ use super::documents::Dress;
 use super::look::whole_characters;
 use super::many::with;
 use super::session::{check_answer, sayable, sendable, warning_of};
-use super::{act, auto_yes, documents, unexpected};
-use crate::complaint::Complaint;
+use super::{act, auto_yes, documents, plan, unexpected};
+use crate::complaint::{Complaint, Kind};
 use glis_client::{Client, Fault, Streamed, usable};
 use glis_wire::client::{Action, Request, Response};
 use glis_wire::plan::PlanRequest;
@@ -44,10 +44,7 @@ pub fn perform(control: &mut Client, request: Request) -> Result<Performed, Comp
             Ok(documents::made(&session, &notes).into())
         }
         Request::Merge { session, into, hooks } => {
-            let look = Request::Diff { session: session.clone(), since: None, patch: false };
-            let Response::Diff { files, .. } = control.call(look)? else {
-                return Err(unexpected());
-            };
+            let files = documents::to_merge(control, &session)?;
             let merge = Request::Merge { session, into, hooks };
             let Response::Merged(merged) = control.call(merge)? else { return Err(unexpected()) };
             Ok(documents::merged(&merged, &files).into())
@@ -69,12 +66,16 @@ pub fn perform(control: &mut Client, request: Request) -> Result<Performed, Comp
         | Request::RestoreTo { .. }
         | Request::Plan(
             PlanRequest::Show { .. }
+            | PlanRequest::Read { .. }
+            | PlanRequest::Check { .. }
+            | PlanRequest::Change { .. }
             | PlanRequest::Runs { .. }
             | PlanRequest::Pause { .. }
             | PlanRequest::Execute(_)
             | PlanRequest::Resume { .. }
             | PlanRequest::Restart { .. }
-            | PlanRequest::Rule { .. },
+            | PlanRequest::Rule { .. }
+            | PlanRequest::Clean { .. },
         )
         | Request::Search { .. }
         | Request::Trash
@@ -167,6 +168,11 @@ fn told(response: Response) -> Result<Performed, Complaint> {
             documents::restored_to(&path, &snapshot, &notes)
         }
         Response::Plan(plan) => json!(plan),
+        Response::PlanFile(file) => plan::shown(&file),
+        Response::PlanChecked { path, faults } => {
+            let exit = if faults.is_empty() { 0 } else { Kind::Failed.exit_status() };
+            return Ok(Performed { document: plan::checked(&path, &faults), exit });
+        }
         Response::NoPlan => Value::Null,
         Response::Runs(runs) => json!(runs),
         Response::Made { .. }

@@ -1,25 +1,18 @@
 //! `plan check`, `show`, `add`, `edit` and `rm`: the file of a plan, which belongs to its repository.
 //! `new` is in `draft.rs`.
 
-use super::{Out, ask, file};
+use super::{Out, ask, file, unexpected};
 use crate::complaint::{Complaint, Kind};
 use crate::control;
 use crate::words;
 use clap::{Args, Subcommand};
-use glis_config::regular;
-use glis_plan::{Change, Changes, Fault, Plan, Task};
+use glis_core::plan::{TaskSpec, schedule_of};
+use glis_core::refusal::LineFault;
 use glis_wire::client::{Request, Response};
-use glis_wire::plan::{PlanRequest, PlanView, TaskState, TaskWords};
+use glis_wire::plan::{PlanChange, PlanFile, PlanRequest, TaskState, TaskWords, WrittenTask};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
-use std::io;
 use std::path::{Path, PathBuf};
-
-/// Where a repository has the records of its runs.
-const RUNS: &str = ".glis/runs";
-
-/// A plan goes to the daemon in one frame of 8 MiB, with room for what JSON adds.
-const PLAN_BYTES_MAX: u64 = 4 * 1024 * 1024;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum PlanVerb {
@@ -43,6 +36,11 @@ pub(crate) enum PlanVerb {
     Rm {
         /// The task's id
         id: String,
+    },
+    /// Put the sessions and checkouts of tasks that are merged into the trash
+    Clean {
+        /// The plan, as `glis runs` calls it; else every plan of this repository
+        plan: Option<String>,
     },
 }
 
@@ -102,38 +100,13 @@ pub(super) fn plan(verb: PlanVerb, out: &Out) -> Result<(), Complaint> {
     match verb {
         // Taken before.
         PlanVerb::New(_) => Ok(()),
-        PlanVerb::Check { file } => check(&place(file)?, out),
-        PlanVerb::Show { file } => show(&place(file)?, out),
-        PlanVerb::Add(task) => {
-            let document = add(&place(None)?, &task.words())?;
-            out.document(&document, || format!("`{}` is in the plan", task.id))
-        }
-        PlanVerb::Edit(task) => {
-            let document = edit(&place(None)?, &task.words())?;
-            out.document(&document, || format!("`{}` is changed", task.id))
-        }
-        PlanVerb::Rm { id } => {
-            let document = remove(&place(None)?, &id)?;
-            out.document(&document, || format!("`{id}` is no longer in the plan"))
-        }
+        PlanVerb::Check { file } => check(file, out),
+        PlanVerb::Show { file } => show(file, out),
+        PlanVerb::Add(task) => change(PlanChange::Add(task.words()), out),
+        PlanVerb::Edit(task) => change(PlanChange::Edit(task.words()), out),
+        PlanVerb::Rm { id } => change(PlanChange::Remove { id }, out),
+        PlanVerb::Clean { plan } => clean(plan, out),
     }
-}
-
-/// Adds a task; what is printed of that.
-pub(super) fn add(path: &Path, words: &TaskWords) -> Result<Value, Complaint> {
-    change(path, (None, Kind::Usage), |text| glis_plan::add(text, &task(words)))
-}
-
-/// Changes a task; what is printed of that.
-pub(super) fn edit(path: &Path, words: &TaskWords) -> Result<Value, Complaint> {
-    let of = (Some(words.id.as_str()), Kind::Usage);
-    change(path, of, |text| glis_plan::edit(text, &words.id, &changes(words)))
-}
-
-/// Takes a task out; what is printed of that.
-pub(super) fn remove(path: &Path, id: &str) -> Result<Value, Complaint> {
-    // Others need it.
-    change(path, (Some(id), Kind::Refused), |text| glis_plan::remove(text, id))
 }
 
 /// The file that is meant: the one that was named, or that of the repository which the caller is in.
@@ -155,8 +128,8 @@ pub(super) fn place_in(folder: &Path) -> Result<PathBuf, Complaint> {
     Ok(root.join(glis_plan::FILE))
 }
 
-/// The file of a plan, the worktree that it belongs to, and its name there.
-pub(super) fn place_of(file: Option<PathBuf>) -> Result<(PathBuf, String, String), Complaint> {
+/// The worktree that the file of a plan belongs to, and its name there.
+pub(super) fn place_of(file: Option<PathBuf>) -> Result<(String, String), Complaint> {
     let path = place(file)?;
     let bad = |why: String| Complaint::new(Kind::Usage, why);
     let full = std::path::absolute(&path).map_err(|fault| bad(fault.to_string()))?;
@@ -167,76 +140,45 @@ pub(super) fn place_of(file: Option<PathBuf>) -> Result<(PathBuf, String, String
     let name = full.strip_prefix(root).unwrap_or(&full);
     let text = |path: &Path| path.to_str().map(str::to_owned);
     match (text(root), text(name)) {
-        (Some(root), Some(name)) => Ok((path, root, name)),
+        (Some(root), Some(name)) => Ok((root, name)),
         (Some(_) | None, _) => Err(bad("the path of the plan is not valid UTF-8".to_owned())),
     }
 }
 
-/// A plan without a fault.
-pub(super) fn read_plan(path: &Path) -> Result<Plan, Complaint> {
-    Plan::read(&read(path)?).map_err(|faults| faulty(path, Kind::Failed, &faults))
-}
-
-/// The plan as it is executed, if it ever was. A daemon that does not run is started only where there is
-/// something to know.
-fn executed(path: &Path) -> Result<Option<PlanView>, Complaint> {
-    let Ok((_, place, file)) = place_of(Some(path.to_owned())) else { return Ok(None) };
-    let known = Path::new(&place).join(RUNS).is_dir();
-    let control = if known { Some(control::connect()?) } else { control::connect_running()? };
-    let Some(mut control) = control else { return Ok(None) };
-    let response = ask(&mut control, Request::Plan(PlanRequest::Show { place, file }))?;
-    Ok(if let Response::Plan(plan) = response { Some(*plan) } else { None })
-}
-
-pub(super) fn read(path: &Path) -> Result<String, Complaint> {
-    text_of(path).map_err(|fault| {
-        if fault.kind() == io::ErrorKind::NotFound {
-            let why = format!("there is no plan yet: {} does not exist", path.display());
-            return Complaint::new(Kind::NotFound, why).hint(
-                "`glis plan new GOAL` has one drafted; `glis plan add ID --prompt TEXT` begins one",
-            );
-        }
-        Complaint::new(Kind::Failed, format!("cannot read {}: {fault}", path.display()))
-    })
-}
-
-/// The text of a plan's file. What is committed there can be anything: a pipe, or a link to a device.
-fn text_of(path: &Path) -> io::Result<String> {
-    let full = std::path::absolute(path)?;
-    let opened = match full.parent().and_then(file::worktree_of) {
-        Some(root) => regular::open_inside(root, &full)?,
-        None => regular::open(&full)?,
+/// A plan as its file has it.
+fn read(file: Option<PathBuf>) -> Result<Box<PlanFile>, Complaint> {
+    let (place, file) = place_of(file)?;
+    let request = Request::Plan(PlanRequest::Read { place, file: Some(file) });
+    let Response::PlanFile(file) = ask(&mut control::connect()?, request)? else {
+        return Err(unexpected());
     };
-    regular::text(opened, PLAN_BYTES_MAX)
+    Ok(file)
 }
 
-pub(super) fn told(path: &Path, faults: &[Fault]) -> String {
-    let line = |fault: &Fault| format!("{}:{fault}", path.display());
+pub(super) fn told(path: &Path, faults: &[LineFault]) -> String {
+    let line = |fault: &LineFault| format!("{}:{fault}", path.display());
     faults.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-fn faulty(path: &Path, kind: Kind, faults: &[Fault]) -> Complaint {
-    Complaint::new(kind, told(path, faults)).hint("nothing was changed")
-}
-
-/// What is wrong with a plan, and what is printed of that.
-pub(super) fn checked(path: &Path) -> Result<(Vec<Fault>, Value), Complaint> {
-    let text = read(path)?;
-    let faults = Plan::read(&text).err().unwrap_or_default();
-    let document = json!({"path": path, "faults": listed(&faults)});
-    Ok((faults, document))
-}
-
 /// Faults, each with its line.
-pub(super) fn listed(faults: &[Fault]) -> Vec<Value> {
+pub(super) fn listed(faults: &[LineFault]) -> Vec<Value> {
     faults.iter().map(|fault| json!({"line": fault.line, "why": fault.why})).collect()
 }
 
-fn check(path: &Path, out: &Out) -> Result<(), Complaint> {
-    let (faults, document) = checked(path)?;
-    out.document(&document, || match faults.as_slice() {
-        [] => format!("{} is fine", path.display()),
-        faults => told(path, faults),
+/// What is printed of the faults of a plan.
+pub(super) fn checked(path: &str, faults: &[LineFault]) -> Value {
+    json!({"path": path, "faults": listed(faults)})
+}
+
+fn check(file: Option<PathBuf>, out: &Out) -> Result<(), Complaint> {
+    let (place, file) = place_of(file)?;
+    let request = Request::Plan(PlanRequest::Check { place, file: Some(file) });
+    let Response::PlanChecked { path, faults } = ask(&mut control::connect()?, request)? else {
+        return Err(unexpected());
+    };
+    out.document(&checked(&path, &faults), || match faults.as_slice() {
+        [] => format!("{path} is fine"),
+        faults => told(Path::new(&path), faults),
     })?;
     if faults.is_empty() {
         return Ok(());
@@ -246,117 +188,86 @@ fn check(path: &Path, out: &Out) -> Result<(), Complaint> {
 }
 
 /// What is printed of a plan: its file, and how far it is if it was ever executed.
-pub(super) fn shown(path: &Path, plan: &Plan, executed: Option<&PlanView>) -> Value {
+pub(super) fn shown(file: &PlanFile) -> Value {
+    let executed = file.executed.as_deref();
     let known = |id: &str| executed?.tasks.iter().find(|task| task.id == id);
-    let state = |id: &str| known(id).map(|task| task.state);
-    let schedule = plan.schedule();
-    let ready: BTreeSet<&str> = schedule.ready().collect();
-    let task = |task: &Task| -> Value {
+    let ready = ready(file);
+    let task = |written: &WrittenTask| -> Value {
+        let task = &written.task;
+        let state = known(&task.id).map(|task| task.state);
         json!({
             "id": task.id, "title": task.title, "prompt": task.prompt, "parent": task.parent,
             "needs": task.needs, "agent": task.agent, "persona": task.persona,
-            "accept": task.accept, "line": task.line,
-            "ready": state(&task.id).map_or(ready.contains(task.id.as_str()), |state| state == TaskState::Ready),
-            "state": state(&task.id), "run": known(&task.id).and_then(|task| task.run.as_ref()),
+            "accept": task.accept, "line": written.line, "changed": written.changed,
+            "ready": state.map_or(ready.contains(&task.id), |state| state == TaskState::Ready),
+            "state": state, "run": known(&task.id).and_then(|task| task.run.as_ref()),
         })
     };
-    let tasks: Vec<Value> = plan.tasks.iter().map(task).collect();
+    let tasks: Vec<Value> = file.tasks.iter().map(task).collect();
     json!({
-        "path": path, "title": plan.title, "tasks": tasks,
+        "path": file.path, "title": file.title, "tasks": tasks,
         "branch": executed.map(|plan| &plan.branch),
         "paused": executed.and_then(|plan| plan.paused),
         "done": executed.is_some_and(|plan| plan.done),
     })
 }
 
-fn show(path: &Path, out: &Out) -> Result<(), Complaint> {
-    let plan = read_plan(path)?;
-    let executed = executed(path)?;
-    let known = |id: &str| executed.as_ref()?.tasks.iter().find(|task| task.id == id);
-    let state = |id: &str| known(id).map(|task| task.state);
-    let schedule = plan.schedule();
-    let ready: BTreeSet<&str> = schedule.ready().collect();
-    out.document(&shown(path, &plan, executed.as_ref()), || {
-        let is_ready = |task: &Task| ready.contains(task.id.as_str());
-        let mark = |task: &Task| match (&executed, is_ready(task)) {
+/// The tasks that could be worked on if nothing was done.
+fn ready(file: &PlanFile) -> BTreeSet<String> {
+    let tasks: Vec<TaskSpec> = file.tasks.iter().map(|written| written.task.clone()).collect();
+    schedule_of(&tasks).ready().map(str::to_owned).collect()
+}
+
+fn show(file: Option<PathBuf>, out: &Out) -> Result<(), Complaint> {
+    let file = read(file)?;
+    out.document(&shown(&file), || {
+        let ready = ready(&file);
+        let executed = file.executed.as_deref();
+        let state = |id: &str| Some(executed?.tasks.iter().find(|task| task.id == id)?.state);
+        let changed = |id: &str| file.tasks.iter().any(|one| one.task.id == id && one.changed);
+        let mark = |task: &TaskSpec| match (executed, ready.contains(&task.id)) {
             // What was added since it was last executed is not begun.
-            (Some(_), _) => words::plan::mark(state(&task.id).unwrap_or(TaskState::Todo)),
+            (Some(_), _) => {
+                let mark = words::plan::mark(state(&task.id).unwrap_or(TaskState::Todo));
+                if changed(&task.id) { format!("{mark} (changed since)") } else { mark }
+            }
             (None, true) => "\u{25cf}".to_owned(),
             (None, false) => "\u{25cb}".to_owned(),
         };
-        glis_plan::draw(&plan, mark).join("\n")
+        let tasks = file.tasks.iter().map(|written| &written.task);
+        glis_plan::draw(file.title.as_deref(), tasks, mark).join("\n")
     })
 }
 
-/// Changes the file as a whole; what would not be a plan is not written. What is wrong with a change to a plan that
-/// was none before is the file's fault, and else of this kind. A change may be to a task that has to be there.
-fn change(
-    path: &Path,
-    (id, kind): (Option<&str>, Kind),
-    change: impl FnOnce(&str) -> Result<String, Vec<Fault>>,
-) -> Result<Value, Complaint> {
-    // Two changes at once both count. A disk that knows no locks is as it was.
-    let _alone = path.parent().and_then(|folder| file::lock(folder).ok());
-    let text = match text_of(path) {
-        Err(fault) if fault.kind() == io::ErrorKind::NotFound => String::new(),
-        Err(_) => read(path)?,
-        Ok(text) => text,
+/// Changes the plan of the repository that the caller is in, and tells what that means where it is executed.
+fn change(change: PlanChange, out: &Out) -> Result<(), Complaint> {
+    let done = words::plan::changed(&change);
+    let (place, _) = place_of(None)?;
+    let id = change.task().to_owned();
+    let request = Request::Plan(PlanRequest::Change { place, change });
+    let Response::PlanFile(file) = ask(&mut control::connect()?, request)? else {
+        return Err(unexpected());
     };
-    let plan = Plan::read(&text);
-    if let (Some(id), Ok(plan)) = (id, &plan)
-        && !plan.tasks.iter().any(|task| task.id == id)
-    {
-        let message = format!("there is no task `{id}` in {}", path.display());
-        return Err(
-            Complaint::new(Kind::NotFound, message).hint("`glis plan show` lists the tasks")
-        );
-    }
-    let changed = change(&text).map_err(|faults| {
-        let was_plan = text.trim().is_empty() || plan.is_ok();
-        faulty(path, if was_plan { kind } else { Kind::Failed }, &faults)
-    })?;
-    file::replace(path, &changed).map_err(|fault| {
-        Complaint::new(Kind::Failed, format!("cannot write {}: {fault}", path.display()))
-            .hint("nothing was changed")
-    })?;
-    Ok(json!({"path": path}))
+    out.document(&shown(&file), || {
+        let note = words::plan::reach(&file, &id);
+        note.map_or_else(|| done.clone(), |note| format!("{done}; {note}"))
+    })
 }
 
-fn task(words: &TaskWords) -> Task {
-    let said = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
-    Task {
-        id: words.id.clone(),
-        title: said(&words.title),
-        prompt: said(&words.prompt),
-        parent: said(&words.parent),
-        needs: words.needs.clone().unwrap_or_default(),
-        agent: said(&words.agent),
-        persona: said(&words.persona),
-        accept: said(&words.accept),
-        line: 0,
-    }
-}
-
-fn changes(words: &TaskWords) -> Changes {
-    let of = |text: &Option<String>| match text.as_deref() {
-        None => Change::Keep,
-        Some("") => Change::Drop,
-        Some(text) => Change::Set(text.to_owned()),
+/// Removes the sessions of tasks that are merged.
+fn clean(plan: Option<String>, out: &Out) -> Result<(), Complaint> {
+    let (place, _) = place_of(None)?;
+    let request = Request::Plan(PlanRequest::Clean { place, plan });
+    let Response::Sessions(removed) = ask(&mut control::connect()?, request)? else {
+        return Err(unexpected());
     };
-    let needs = match words.needs.as_deref() {
-        None => Change::Keep,
-        Some([one]) if one.is_empty() => Change::Drop,
-        Some(needs) => Change::Set(needs.to_vec()),
-    };
-    Changes {
-        title: of(&words.title),
-        prompt: of(&words.prompt),
-        parent: of(&words.parent),
-        needs,
-        agent: of(&words.agent),
-        persona: of(&words.persona),
-        accept: of(&words.accept),
-    }
+    out.document(&removed, || match removed.as_slice() {
+        [] => "there is nothing to clean up: no task that is merged has a session".to_owned(),
+        some => {
+            let names: Vec<&str> = some.iter().map(|session| session.name.as_str()).collect();
+            format!("in the trash: {}", names.join(", "))
+        }
+    })
 }
 
 impl Edit {

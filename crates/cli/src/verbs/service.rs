@@ -4,10 +4,11 @@
 //! Only the daemon itself is ended with its service (`KillMode=process`): the agents and their
 //! holders run on, and the next daemon finds them.
 
-use super::{Out, file, upkeep};
+use super::{Out, upkeep};
 use crate::complaint::{Complaint, Kind};
 use crate::control;
 use glis_config::Config;
+use glis_config::whole;
 use serde_json::json;
 use std::env;
 use std::fs;
@@ -150,7 +151,7 @@ impl Service {
 
     fn write(&self) -> Result<(), Complaint> {
         let file = self.file()?;
-        file::replace(&file, &self.unit()).map_err(|fault| {
+        whole::replace(&file, &self.unit()).map_err(|fault| {
             let why = format!("the unit {} cannot be written: {fault}", file.display());
             Complaint::new(Kind::Failed, why).hint("fix this and retry; nothing else was changed")
         })

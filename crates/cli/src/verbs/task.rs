@@ -1,7 +1,7 @@
 //! Tasks of a plan: their runs, resumed and begun anew.
 
 use super::args::{Restart, Resume};
-use super::{Out, ask, ask_or, execute, session, unexpected};
+use super::{Out, ask, ask_or, session, unexpected};
 use crate::complaint::{Complaint, Kind};
 use crate::control;
 use crate::words;
@@ -34,6 +34,9 @@ fn is_task(control: &mut Client, given: &str) -> Result<bool, Complaint> {
     let session = match control.call(Request::Show { session: given.to_owned() }) {
         Ok(Response::Session(session)) => Some(session),
         Err(Fault::Refused(Refusal::NoSuchSession { .. })) => None,
+        Err(Fault::Refused(Refusal::Ambiguous { .. })) if task_here(control, given)?.is_some() => {
+            return Err(both(given));
+        }
         // Whatever else it is, the verb itself finds out.
         Ok(_) | Err(_) => return Ok(false),
     };
@@ -42,16 +45,19 @@ fn is_task(control: &mut Client, given: &str) -> Result<bool, Complaint> {
     let task = task_here(control, given)?;
     match (named, task) {
         (true, Some(run)) if run.session != session.as_ref().map(|session| session.id.clone()) => {
-            let message = format!("`{given}` is a session, and a task as well");
-            let id = session.map(|session| session.id).unwrap_or_default();
-            let task = run.session_name.map(|name| format!("; the task's session is `{name}`"));
-            let hint = format!("the session's id is `{id}`{}", task.unwrap_or_default());
-            Err(Complaint::new(Kind::Usage, message).hint(hint))
+            Err(both(given))
         }
         (true, _) => Ok(false),
         // It is a task of another repository if it is none of this one.
         (false, task) => Ok(task.is_some() || found),
     }
+}
+
+/// A name that is that of a session and of a task.
+fn both(given: &str) -> Complaint {
+    let message = format!("`{given}` is a session, and a task as well");
+    Complaint::new(Kind::Usage, message)
+        .hint(format!("`session:{given}` is the session, `PLAN/{given}` the task"))
 }
 
 /// The latest run of a task of the repository that the caller is in.
@@ -157,6 +163,17 @@ pub(super) fn restart(restart: &Restart, out: &Out) -> Result<(), Complaint> {
     if is_task(&mut control, &restart.name)? {
         return restart_task(&mut control, restart, out);
     }
+    // Whoever restarts the session of a task means the task.
+    let show = Request::Show { session: restart.name.clone() };
+    if let Ok(Response::Session(session)) = control.call(show)
+        && let Some(task) = session.task
+    {
+        // The id of a plan of a former version is a path.
+        let plan = session.plan.filter(|plan| !plan.contains('/'));
+        let name = plan.map_or_else(|| task.clone(), |plan| format!("{plan}/{task}"));
+        let restart = Restart { name, ..*restart };
+        return restart_task(&mut control, &restart, out);
+    }
     session::restart(restart, out)
 }
 
@@ -178,9 +195,7 @@ fn restart_task(control: &mut Client, restart: &Restart, out: &Out) -> Result<()
             return Err(Complaint::new(Kind::Refused, "nothing was done"));
         }
     }
-    // A plan of another file, or one that is being written, is begun from as it was last executed.
-    let plan = execute::written(None, None).ok();
-    let request = PlanRequest::Restart { place: here()?, task: task.clone(), plan };
+    let request = PlanRequest::Restart { place: here()?, task: task.clone() };
     let refused = |refusal| told(refusal, task);
     let Response::Runs(runs) = ask_or(control, Request::Plan(request), refused)? else {
         return Err(unexpected());

@@ -4,7 +4,7 @@ use glis_client::labels::task_mark;
 use glis_core::merge::Unmerged;
 use glis_core::pause::PauseReason;
 use glis_core::plan::{PlanPause, RunFault, RunState};
-use glis_wire::plan::{PlanView, RunView, TaskState};
+use glis_wire::plan::{PlanChange, PlanFile, PlanView, RunView, TaskState};
 use glis_wire::view::SessionView;
 use std::path::Path;
 
@@ -327,4 +327,27 @@ pub(crate) fn runs(runs: &[RunView]) -> String {
         words.join("  ")
     };
     runs.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// What was done with the file of a plan.
+pub(crate) fn changed(change: &PlanChange) -> String {
+    match change {
+        PlanChange::Add(words) => format!("`{}` is in the plan", words.id),
+        PlanChange::Edit(words) => format!("`{}` is changed", words.id),
+        PlanChange::Remove { id } => format!("`{id}` is no longer in the plan"),
+    }
+}
+
+/// What a change to a task means for the plan that is executed from the file, if one is.
+pub(crate) fn reach(file: &PlanFile, id: &str) -> Option<String> {
+    let executed = file.executed.as_deref().filter(|plan| !plan.done)?;
+    let written = file.tasks.iter().find(|one| one.task.id == id);
+    if written.is_some_and(|one| one.changed) {
+        return Some(format!("it was begun as it was, and `glis restart {id}` begins it anew"));
+    }
+    match (written, executed.at_rest) {
+        (_, true) => Some("`glis execute` takes that over".to_owned()),
+        (Some(_), false) => Some("the plan that is executed has taken that over".to_owned()),
+        (None, false) => Some(format!("if it was worked on, it is paused: `glis runs {id}` tells")),
+    }
 }

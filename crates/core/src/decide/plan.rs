@@ -6,12 +6,12 @@ use crate::decision::{Decision, Reply};
 use crate::draft::Draft;
 use crate::effect::Effect;
 use crate::house::House;
-use crate::ids::{PlanId, RunId};
+use crate::ids::{PlanId, RunId, SessionId};
 use crate::merge::Unmerged;
 use crate::pause::PauseMode;
 use crate::plan::{
     Pace, Plan, PlanCommand, PlanEvent, PlanOutcome, PlanPause, PlanSpec, Ruling, Run, RunFault,
-    RunStep,
+    RunStep, TaskSpec,
 };
 use crate::react::{self, follow, settle_house};
 use crate::refusal::Refusal;
@@ -22,6 +22,11 @@ pub(super) fn command(house: &House, command: PlanCommand) -> Result<Decision, R
     match command {
         PlanCommand::Execute { id, spec, pace, done } => {
             execute(&mut draft, &id, *spec, (pace, done))?;
+        }
+        PlanCommand::Revise { id, spec } => {
+            if !revise(&mut draft, &id, Some(spec), None)? {
+                draft.reply(Reply::Already);
+            }
         }
         PlanCommand::Pause { id, mode } => pause(&mut draft, &id, mode)?,
         PlanCommand::Resume { id, task, prompt } => resume(&mut draft, &id, &task, prompt)?,
@@ -60,7 +65,7 @@ fn execute(
         return Ok(());
     };
     let goes_on = plan.paused.is_none() && plan.pace == pace;
-    let revised = revise(draft, id, Some(Box::new(spec)))?;
+    let revised = revise(draft, id, Some(Box::new(spec)), None)?;
     if !goes_on {
         draft.plan_event(id, PlanEvent::Continued { pace });
     }
@@ -70,20 +75,35 @@ fn execute(
     Ok(())
 }
 
-/// Takes in what the plan's file has now. True if that is something else than before.
+/// Takes in what the plan's file has now. True if that is something else than before. A task that is worked on
+/// stays what its agent was told, unless it is the one that begins anew; one that is no longer there is paused.
 fn revise(
     draft: &mut Draft<'_>,
     id: &PlanId,
     spec: Option<Box<PlanSpec>>,
+    anew: Option<&str>,
 ) -> Result<bool, Refusal> {
-    let known = &*plan_of(draft, id)?.spec;
+    let plan = plan_of(draft, id)?;
+    let Some(spec) = spec else { return Ok(false) };
     // Its branch has begun, wherever the repository stands now.
-    let spec = spec.map(|spec| {
-        let PlanSpec { slug, branch, base, origin, .. } = known.clone();
-        Box::new(PlanSpec { slug, branch, base, origin, ..*spec })
-    });
-    let Some(spec) = spec.filter(|spec| **spec != *known) else { return Ok(false) };
+    let PlanSpec { slug, branch, base, origin, .. } = (*plan.spec).clone();
+    let mut spec = Box::new(PlanSpec { slug, branch, base, origin, ..*spec });
+    for task in spec.tasks.iter_mut().filter(|task| anew != Some(&task.id)) {
+        let is_worked_on = plan.latest_run(&task.id).is_some_and(|run| !run.is_over());
+        if let Some(told) = plan.task(&task.id).filter(|_| is_worked_on) {
+            let (parent, needs) = (task.parent.take(), std::mem::take(&mut task.needs));
+            *task = TaskSpec { parent, needs, ..told.clone() };
+        }
+    }
+    if *spec == *plan.spec {
+        return Ok(false);
+    }
+    let is_gone = |run: &&Run| spec.tasks.iter().all(|task| task.id != run.task);
+    let gone = plan.active.iter().filter_map(|run| plan.run(run)).filter(is_gone);
+    let gone: Vec<_> = gone.filter_map(|run| run.session.clone()).collect();
     draft.plan_event(id, PlanEvent::Revised { spec });
+    pause_each(draft, gone, PauseMode::Interrupt);
+    draft.reply(Reply::Done);
     Ok(true)
 }
 
@@ -94,7 +114,18 @@ fn pause(draft: &mut Draft<'_>, id: &PlanId, mode: PauseMode) -> Result<(), Refu
     if plan.paused != Some(PlanPause::User) || active.iter().any(|run| run.alone) {
         draft.plan_event(id, PlanEvent::Stopped { why: PlanPause::User });
     }
-    for session in active.into_iter().filter_map(|run| run.session) {
+    pause_each(draft, active.into_iter().filter_map(|run| run.session), mode);
+    draft.reply(Reply::Done);
+    Ok(())
+}
+
+/// Pauses the sessions of runs.
+fn pause_each(
+    draft: &mut Draft<'_>,
+    sessions: impl IntoIterator<Item = SessionId>,
+    mode: PauseMode,
+) {
+    for session in sessions {
         if draft.turn_to(&session).is_err() {
             continue;
         }
@@ -105,8 +136,6 @@ fn pause(draft: &mut Draft<'_>, id: &PlanId, mode: PauseMode) -> Result<(), Refu
             follow(draft);
         }
     }
-    draft.reply(Reply::Done);
-    Ok(())
 }
 
 /// How the session of a run is paused with its plan, if it has to be.
@@ -169,7 +198,10 @@ fn resume(
         if draft.gate.shut().is_some() {
             return Err(Refusal::Shut { session: task.to_owned() });
         }
+        keep_to(draft, id, &run.id);
         begin_behind(draft, id, &run, Behind::Asked);
+    } else {
+        keep_to(draft, id, &run.id);
     }
     draft.turn_to(&session)?;
     if prompt.is_none() && matches!(draft.session.phase, Phase::Live | Phase::Starting(_)) {
@@ -180,6 +212,15 @@ fn resume(
     follow(draft);
     draft.reply(reply);
     Ok(())
+}
+
+/// Where nothing of a plan goes on, what is asked of one task begins no other.
+fn keep_to(draft: &mut Draft<'_>, id: &PlanId, run: &RunId) {
+    let is_alone =
+        |plan: &Plan| plan.paused.is_none() && !react::plan::others_go_on(draft, plan, run);
+    if draft.plan(id).is_some_and(is_alone) {
+        draft.plan_event(id, PlanEvent::Stopped { why: PlanPause::Only });
+    }
 }
 
 /// Has the session in hand go on, with these words.
@@ -267,8 +308,9 @@ fn restart(
     if draft.gate.shut().is_some() {
         return Err(Refusal::Shut { session: task.to_owned() });
     }
-    revise(draft, id, spec)?;
+    revise(draft, id, spec, Some(task))?;
     let run = plan_of(draft, id)?.next_run(task);
+    keep_to(draft, id, former.as_ref().map_or(&run, |former| &former.id));
     let began = PlanEvent::RunBegan {
         run: run.clone(),
         task: task.to_owned(),
@@ -378,7 +420,9 @@ pub(super) fn outcome(house: &House, id: &PlanId, outcome: PlanOutcome) -> Decis
             draft.plan_event(id, PlanEvent::RunFailed { run, why });
         }
         PlanOutcome::Accepted { run: accepted, commit } => {
-            let review = draft.plan(id).is_some_and(|plan| plan.pace.review) && !run.as_it_is;
+            // Also what is no longer in the plan is not merged unasked.
+            let is_asked = |plan: &Plan| plan.pace.review || plan.task(&run.task).is_none();
+            let review = draft.plan(id).is_some_and(is_asked) && !run.as_it_is;
             draft.plan_event(id, PlanEvent::RunAccepted { run: accepted.clone(), commit });
             if review {
                 let why = Unmerged::Review;
@@ -421,7 +465,8 @@ pub(super) fn outcome(house: &House, id: &PlanId, outcome: PlanOutcome) -> Decis
 /// Whether the agent of a run may be told by itself what was not accepted: nobody has stopped it, its plan or
 /// everything meanwhile.
 fn may_go_on(draft: &Draft<'_>, id: &PlanId, run: &Run) -> bool {
-    let is_paused = draft.plan(id).is_none_or(|plan| plan.paused.is_some()) && !run.alone;
+    let is_paused =
+        draft.plan(id).is_none_or(|plan| plan.paused == Some(PlanPause::User)) && !run.alone;
     let session = run.session.as_ref().and_then(|session| draft.session_of(session));
     let rests = |session: &Session| {
         matches!(session.phase, Phase::Live | Phase::Rest(Rest::Suspended | Rest::Completed))

@@ -11,13 +11,11 @@ use crate::pause::{OnTimeout, PauseMode, PauseReason, PauseWish};
 use crate::plan::{Plan, PlanEvent, PlanPause, Run, RunFault, RunStep, TaskRef};
 use crate::session::{Phase, Rest, Session, Start, StartCause};
 use crate::status::Status;
-use crate::tree::Clearing;
 use std::collections::BTreeSet;
 
 /// How an interrupted plan pauses its sessions: now, and whatever their agents do.
 pub(crate) fn wish(mode: PauseMode) -> PauseWish {
-    let (reason, on_timeout) = (PauseReason::UserInterrupt, OnTimeout::Force);
-    PauseWish { mode, reason, on_timeout, clearing: Clearing::Keep }
+    PauseWish { mode, on_timeout: OnTimeout::Force, ..PauseWish::plain(PauseReason::UserInterrupt) }
 }
 
 /// The run that the session in hand is, if that is not over.
@@ -46,7 +44,9 @@ pub(crate) fn stop_judging(draft: &mut Draft<'_>) -> bool {
 /// Nothing else of the plan of the session in hand begins by itself.
 pub(crate) fn stop_plan(draft: &mut Draft<'_>) {
     let Some((of, _)) = run_in_hand(draft) else { return };
-    if draft.plan(&of.plan).is_some_and(|plan| plan.paused != Some(PlanPause::User)) {
+    // One that is no longer in the plan is paused alone.
+    let stops = |plan: &Plan| plan.paused != Some(PlanPause::User) && plan.task(&of.task).is_some();
+    if draft.plan(&of.plan).is_some_and(stops) {
         draft.plan_event(&of.plan, PlanEvent::Stopped { why: PlanPause::User });
     }
 }
@@ -54,7 +54,9 @@ pub(crate) fn stop_plan(draft: &mut Draft<'_>) {
 /// Pauses the session in hand if it has only just begun, and its plan was interrupted meanwhile.
 pub(super) fn stop_if_paused(draft: &mut Draft<'_>) {
     let Some((of, run)) = run_in_hand(draft) else { return };
-    let paused = draft.plan(&of.plan).is_some_and(|plan| plan.paused == Some(PlanPause::User));
+    let is_paused =
+        |plan: &Plan| plan.paused == Some(PlanPause::User) || plan.task(&of.task).is_none();
+    let paused = draft.plan(&of.plan).is_some_and(is_paused);
     let began = |session: &Session| {
         matches!(session.phase, Phase::Starting(Start { cause: StartCause::New, .. }))
     };
@@ -236,6 +238,12 @@ enum Share {
     Room,
     /// It comes back by itself, when its agent's limit is over.
     Agent,
+}
+
+/// Whether another run of a plan than this one goes on by itself.
+pub(crate) fn others_go_on(draft: &Draft<'_>, plan: &Plan, but: &RunId) -> bool {
+    let others = plan.active.iter().filter(|id| *id != but).filter_map(|id| plan.run(id));
+    others.into_iter().any(|run| !matches!(share(draft, run), Share::None))
 }
 
 fn share(draft: &Draft<'_>, run: &Run) -> Share {

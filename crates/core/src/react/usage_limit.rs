@@ -4,9 +4,8 @@ use crate::decide::pause;
 use crate::draft::Draft;
 use crate::effect::Effect;
 use crate::event::Event;
-use crate::pause::{OnTimeout, PauseMode, PauseReason, PauseWish};
+use crate::pause::{PauseReason, PauseWish};
 use crate::session::Phase;
-use crate::tree::Clearing;
 
 /// Pauses it as soon as nothing else is under way: what works beside its turn needs no model.
 pub(super) fn park(draft: &mut Draft<'_>) {
@@ -14,15 +13,9 @@ pub(super) fn park(draft: &mut Draft<'_>) {
     if !limited || draft.session.phase != Phase::Live || draft.session.safe_rule().is_none() {
         return;
     }
-    let wish = PauseWish {
-        mode: PauseMode::Boundary,
-        reason: PauseReason::RateLimit,
-        on_timeout: OnTimeout::Refuse,
-        clearing: Clearing::Keep,
-    };
     let reply = draft.decision.reply.clone();
     // It runs, and nothing is under way on it: there is no reason to refuse.
-    pause::begin(draft, wish).ok();
+    pause::begin(draft, PauseWish::plain(PauseReason::RateLimit)).ok();
     draft.reply(reply);
 }
 

@@ -57,6 +57,7 @@ pub(crate) fn refusal(refusal: &Refusal) -> String {
         Refusal::NotResumable { why, .. } => format!("refused: not resumable, {}", name(why)),
         Refusal::WouldBeLost { left_out, .. } => format!("refused: would lose {}", left_out.line()),
         Refusal::NoSuchSession { .. }
+        | Refusal::PlanFile(_)
         | Refusal::NotInTrash { .. }
         | Refusal::Ambiguous { .. }
         | Refusal::NameTaken { .. }

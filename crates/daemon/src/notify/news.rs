@@ -4,7 +4,7 @@ use crate::view::{UNKNOWN, limit_until};
 pub(super) use glis_config::Notice as Kind;
 use glis_core::looping::{Breaker, Loop, LoopEvent, STALE_MAX};
 use glis_core::merge::Unmerged;
-use glis_core::plan::{Run, RunFault, RunStep};
+use glis_core::plan::{Plan, Run, RunFault, RunStep};
 use glis_core::reason::Why;
 use glis_core::session::Session;
 use glis_core::{Event, PlanEvent, Recorded, RunId, Status};
@@ -150,7 +150,6 @@ fn kind_of(event: &PlanEvent) -> Option<Kind> {
         }
         PlanEvent::RunFailed { why: RunFault::NotStarted(_) | RunFault::Rejected, .. }
         | PlanEvent::RunFinishing { .. }
-        | PlanEvent::RunSucceeded { .. }
         | PlanEvent::Begun { .. }
         | PlanEvent::Revised { .. }
         | PlanEvent::Continued { .. }
@@ -159,13 +158,17 @@ fn kind_of(event: &PlanEvent) -> Option<Kind> {
         | PlanEvent::RunAccepted { .. }
         | PlanEvent::RunCanceled { .. }
         | PlanEvent::TaskSkipped { .. } => None,
+        PlanEvent::RunSucceeded { .. } => Some(Kind::Finished),
     }
 }
 
-/// What a person reads of the latest run of a task that needs one, if it still does.
-pub(super) fn of_run(run: &Run) -> Option<String> {
-    let task = &run.task;
+/// What a person reads of the latest run of a task that needs one, if it still does, or that has ended its plan.
+pub(super) fn of_run(plan: &Plan, run: &Run) -> Option<String> {
+    let (task, slug) = (&run.task, &plan.spec.slug);
     match &run.step {
+        RunStep::Succeeded(_) if plan.is_over() => {
+            Some(format!("the plan {slug} is done; `glis merge {slug}` takes it in"))
+        }
         RunStep::Waiting(Unmerged::Review) => Some(format!("task {task} is done: look at it")),
         RunStep::Waiting(why) => {
             Some(format!("task {task}: its work is not merged: {}", unmerged(why)))

@@ -4,6 +4,7 @@ use super::carry::{Translated, carry_out, failed, storage, until_ended};
 use super::compact;
 use super::files;
 use super::keep;
+use super::plans;
 use super::state::ServerState;
 use super::steps::Steps;
 use super::wait;
@@ -72,6 +73,17 @@ pub(super) async fn act(
     action: Action,
     env: Option<Caller>,
 ) -> io::Result<Response> {
+    if let Action::Restart { with_context } = action
+        && let Ok(session) = state.find(given).await
+        && let Some(of) = session.spec.task
+    {
+        if with_context {
+            let message = "a task begins anew from its own prompt".to_owned();
+            let hint = "restart it without its conversation".to_owned();
+            return Ok(Response::Unusable { message, hint });
+        }
+        return plans::restart_session(state, steps, *of, env).await;
+    }
     let (action, copies) = match files::bring_along(state, given, action).await {
         Ok(brought) => brought,
         Err(answer) => return Ok(*answer),

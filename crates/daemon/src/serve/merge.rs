@@ -3,16 +3,19 @@
 use super::carry::trouble;
 use super::keep::failed;
 use super::state::ServerState;
+use crate::create::current_branch;
 use crate::environments::Caller;
 use crate::pools::Kind;
-use crate::trees::NotMerged;
+use crate::trees::{ASIDE, NotMerged};
 use glis_core::merge::Unmerged;
 use glis_core::plain::in_sight;
 use glis_core::reason::Verb;
 use glis_core::refusal::InPlaceWish;
-use glis_core::{Refusal, Session, Status};
+use glis_core::{House, Refusal, Session, Status};
+use glis_snapshot::{MergeRequest, Merged};
 use glis_wire::client::Response;
 use glis_wire::view::MergeView;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// No file system takes a longer name.
@@ -33,19 +36,84 @@ pub(super) async fn merge(
     into: Option<String>,
     hooks: HookWish,
 ) -> Response {
-    let session = match state.find(given).await {
-        Ok(session) => session,
-        Err(refusal) => return Response::Refused(refusal),
-    };
     if let Some(into) = into.as_deref().filter(|into| !may_be_branch(into)) {
         let shown: String = in_sight(into).chars().take(SHOWN_CHARS).collect();
         let message = format!("`{shown}` is no name of a branch");
         return Response::Unusable { message, hint: "name one that git would take".to_owned() };
     }
+    let session = match state.find(given).await {
+        Ok(session) => session,
+        Err(refusal) => {
+            let missing = matches!(refusal, Refusal::NoSuchSession { .. });
+            return match plan_called(state, given).await.filter(|_| missing) {
+                Some(plan) => merge_plan(state, plan, into).await,
+                None => Response::Refused(refusal),
+            };
+        }
+    };
     match refused(&session, into) {
         Ok(into) => merge_into(state, session, into, hooks).await,
         Err(refusal) => Response::Refused(*refusal),
     }
+}
+
+/// A plan whose branch is merged.
+struct Branch {
+    id: String,
+    slug: String,
+    name: String,
+    repo: PathBuf,
+    /// Where its file lies: what is checked out there is what it goes into.
+    checkout: PathBuf,
+}
+
+/// The plan of this name: the latest, where more than one repository has it.
+async fn plan_called(state: &ServerState, given: &str) -> Option<Branch> {
+    let slug = given.to_owned();
+    let look = move |house: &House| {
+        let named = house.plans().filter(|plan| plan.spec.slug == slug);
+        let plan = named.max_by_key(|plan| plan.created_at)?;
+        let repo = PathBuf::from(&plan.spec.repo_root);
+        let checkout = plan.origin().map_or_else(|| repo.clone(), |of| PathBuf::from(of.checkout));
+        let (id, name) = (plan.id.0.clone(), plan.spec.branch.clone());
+        Some(Branch { id, slug, name, repo, checkout })
+    };
+    state.mailbox.house(look).await?
+}
+
+async fn merge_plan(state: &ServerState, plan: Branch, into: Option<String>) -> Response {
+    let Branch { id, slug, name, repo, checkout } = plan;
+    let of = slug.clone();
+    let merge = move || -> Result<(String, String, Merged), NotMerged> {
+        let into = into.or_else(|| current_branch(&checkout));
+        let into = into.ok_or(NotMerged::Refused(Unmerged::NoBase))?;
+        let work =
+            glis_snapshot::tip(&repo, &name)?.ok_or(NotMerged::Refused(Unmerged::NoBranch))?;
+        let merged = glis_snapshot::merge(&MergeRequest {
+            repo: &repo,
+            work: &work,
+            into: &into,
+            aside: &format!("{ASIDE}{of}"),
+            message: &format!("Merge the plan `{of}` into {into}"),
+            hooks: None,
+        })?;
+        Ok((into, work, merged))
+    };
+    let (into, work, merged) = match state.trees.ask(Kind::Tree, merge).await {
+        Ok(Ok(done)) => done,
+        Ok(Err(NotMerged::Refused(why))) => {
+            let into = String::new();
+            return Response::Refused(Refusal::NotMerged {
+                session: slug,
+                into,
+                worktree: None,
+                why,
+            });
+        }
+        Ok(Err(NotMerged::Failed(fault))) => return failed(&fault),
+        Err(fault) => return trouble(&fault),
+    };
+    view(id, slug, (work, false), into, merged)
 }
 
 /// What git could be asked for at all.
@@ -108,11 +176,22 @@ async fn merge_into(
         Ok(Err(NotMerged::Failed(fault))) => return failed(&fault),
         Err(fault) => return trouble(&fault),
     };
+    view(session.id.0, session.name, (work.commit, work.fresh), into, merged)
+}
+
+/// What was merged, as a front end is shown it.
+fn view(
+    id: String,
+    session: String,
+    (work, committed): (String, bool),
+    into: String,
+    merged: Merged,
+) -> Response {
     Response::Merged(Box::new(MergeView {
-        id: session.id.0,
-        session: session.name,
-        work: work.commit,
-        committed: work.fresh,
+        id,
+        session,
+        work,
+        committed,
         next: merged.checked_out.as_ref().map(|_| format!("git merge --ff-only {}", merged.branch)),
         into,
         branch: merged.branch,

@@ -1,6 +1,7 @@
 //! What front ends ask of plans: executed, watched, interrupted; their tasks resumed and begun anew.
 
 mod begin;
+mod file;
 mod follow;
 mod named;
 mod place;
@@ -17,11 +18,11 @@ use crate::peer::Peer;
 use crate::plan_view;
 use glis_core::decision::Reply;
 use glis_core::pause::PauseMode;
-use glis_core::plan::{Origin, PlanSpec, Ruling, Run};
+use glis_core::plan::{Origin, Ruling, Run, TaskRef};
 use glis_core::session::Phase;
 use glis_core::{Command, House, PlanCommand, PlanId, Refusal};
 use glis_wire::client::Response;
-use glis_wire::plan::{Execute, PlanRequest, RunView};
+use glis_wire::plan::{PlanRequest, RunView};
 use std::io;
 use std::sync::Arc;
 use tokio::sync::broadcast::error::RecvError;
@@ -31,16 +32,21 @@ pub(super) async fn look(
     state: &ServerState,
     peer: &mut Peer,
     request: PlanRequest,
+    env: Option<Caller>,
 ) -> io::Result<Response> {
     match request {
         PlanRequest::Show { place, file } => Ok(show(state, &place, &file).await),
+        PlanRequest::Read { place, file: of } => Ok(file::read(state, (&place, of), env).await),
+        PlanRequest::Check { place, file: of } => Ok(file::check(state, (&place, of), env).await),
         PlanRequest::Follow { plan } => follow::follow(state, peer, PlanId(plan)).await,
         PlanRequest::Runs { place, task } => Ok(runs(state, &place, task).await),
         PlanRequest::Execute(_)
+        | PlanRequest::Change { .. }
         | PlanRequest::Pause { .. }
         | PlanRequest::Resume { .. }
         | PlanRequest::Restart { .. }
-        | PlanRequest::Rule { .. } => Ok(bad("this changes something")),
+        | PlanRequest::Rule { .. }
+        | PlanRequest::Clean { .. } => Ok(bad("this changes something")),
     }
 }
 
@@ -52,20 +58,24 @@ pub(super) async fn change(
     env: Option<Caller>,
 ) -> io::Result<Response> {
     match request {
-        PlanRequest::Execute(wanted) => Ok(execute(state, steps, *wanted, env).await),
+        PlanRequest::Execute(wanted) => Ok(execute(state, steps, wanted, env).await),
+        PlanRequest::Change { place, change } => {
+            Ok(file::change(state, (&place, change), env).await)
+        }
         PlanRequest::Pause { plan, mode } => pause(state, steps, PlanId(plan), mode).await,
         PlanRequest::Resume { place, task, prompt } => {
             resume(state, steps, (&place, task, prompt), env).await
         }
-        PlanRequest::Restart { place, task, plan } => {
-            restart(state, steps, (&place, task, plan), env).await
-        }
+        PlanRequest::Restart { place, task } => restart(state, steps, (&place, task), env).await,
         PlanRequest::Rule { place, task, ruling } => {
             Ok(rule(state, steps, &place, (task, ruling)).await)
         }
-        PlanRequest::Show { .. } | PlanRequest::Follow { .. } | PlanRequest::Runs { .. } => {
-            Ok(bad("this changes nothing"))
-        }
+        PlanRequest::Clean { place, plan } => Ok(clean(state, &place, plan).await),
+        PlanRequest::Show { .. }
+        | PlanRequest::Read { .. }
+        | PlanRequest::Check { .. }
+        | PlanRequest::Follow { .. }
+        | PlanRequest::Runs { .. } => Ok(bad("this changes nothing")),
     }
 }
 
@@ -225,38 +235,72 @@ async fn resume(
 async fn restart(
     state: &ServerState,
     steps: &Steps<'_>,
-    (place, task, written): (&str, String, Option<Box<Execute>>),
+    (place, task): (&str, String),
     env: Option<Caller>,
 ) -> io::Result<Response> {
     let (plan, task, _) = match plan_of(state, place, &task).await {
         Ok(found) => found,
         Err(response) => return Ok(*response),
     };
-    let (_, checkout) = match roots(state, place).await {
-        Ok(roots) => roots,
-        Err(response) => return Ok(*response),
-    };
+    Ok(begin_anew(state, steps, (plan, task), env).await)
+}
+
+async fn begin_anew(
+    state: &ServerState,
+    steps: &Steps<'_>,
+    (plan, task): (PlanId, String),
+    env: Option<Caller>,
+) -> Response {
     state.plans.remember(&plan, env);
-    // Another file of the same repository is another plan.
-    let spec = {
-        let id = plan.clone();
-        let look = move |house: &House| {
-            let (plan, written) = (house.plan(&id)?, written?);
-            let Execute { title, tasks, file, .. } = *written;
-            let is_it = plan.is_from(&Origin { checkout, file }) && plan.spec.title == title;
-            is_it.then(|| Box::new(PlanSpec { title, tasks, ..(*plan.spec).clone() }))
-        };
-        state.mailbox.house(look).await.flatten()
-    };
+    // A file that is being written is no reason against it: it begins as it was last executed.
+    let spec = state.plans.as_written(&plan).await.map(Box::new);
     let command = PlanCommand::Restart { id: plan.clone(), task: task.clone(), spec };
-    Ok(match state.mailbox.ask_plan(command, Some(steps.from().clone())).await {
+    match state.mailbox.ask_plan(command, Some(steps.from().clone())).await {
         Some(Ok(Reply::Done | Reply::Already | Reply::Deferred)) => latest(state, plan, task).await,
         Some(Ok(Reply::Pending(_) | Reply::Queued { .. } | Reply::Gate { .. })) => {
             latest(state, plan, task).await
         }
         Some(Err(refusal)) => Response::Refused(refusal),
         None => storage(),
-    })
+    }
+}
+
+/// Begins the task of a session anew: who restarts that means the task. The session of the new run.
+pub(super) async fn restart_session(
+    state: &ServerState,
+    steps: &Steps<'_>,
+    of: TaskRef,
+    env: Option<Caller>,
+) -> io::Result<Response> {
+    let mut news = state.mailbox.news.subscribe();
+    let (plan, task) = (of.plan, of.task);
+    let begun = begin_anew(state, steps, (plan.clone(), task.clone()), env).await;
+    let Response::Runs(_) = begun else { return Ok(begun) };
+    loop {
+        let (id, of) = (plan.clone(), task.clone());
+        let look = move |house: &House| {
+            let run = house.plan(&id)?.latest_run(&of)?;
+            Some((run.session.clone(), run.is_over()))
+        };
+        match state.mailbox.house(look).await {
+            Some(Some((Some(session), _))) => {
+                let found = state.session(&session).await;
+                let Some(session) = found else { return Ok(storage()) };
+                let session = Box::new(state.one(&session).await);
+                return Ok(Response::Done { session, already: false });
+            }
+            Some(Some((None, false))) => {}
+            Some(Some((None, true)) | None) => {
+                let message = format!("the new run of task `{task}` could not begin");
+                let hint = format!("`glis runs {task}` tells why");
+                return Ok(Response::Unusable { message, hint });
+            }
+            None => return Ok(storage()),
+        }
+        if let Err(RecvError::Closed) = news.recv().await {
+            return Err(io::ErrorKind::BrokenPipe.into());
+        }
+    }
 }
 
 /// Does what a person says about a task.
@@ -276,4 +320,19 @@ async fn rule(
         Some(Err(refusal)) => Response::Refused(refusal),
         None => storage(),
     }
+}
+
+/// Removes the sessions of tasks that are merged.
+async fn clean(state: &ServerState, place: &str, plan: Option<String>) -> Response {
+    let root = match root(state, place).await {
+        Ok(root) => root,
+        Err(response) => return *response,
+    };
+    let mut removed = Vec::new();
+    for id in state.plans.clean(Some((root, plan))).await {
+        if let Some(session) = state.session(&id).await {
+            removed.push(state.one(&session).await);
+        }
+    }
+    Response::Sessions(removed)
 }

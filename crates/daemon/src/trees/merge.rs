@@ -16,7 +16,7 @@ use glis_snapshot::{
 };
 
 /// How the names of the branches begin that get a result whose own branch is checked out.
-const ASIDE: &str = "glis/merge/";
+pub(crate) const ASIDE: &str = "glis/merge/";
 
 impl Trees {
     /// Saves a session's worktree, commits it on the session's branch, and merges that. Each step can

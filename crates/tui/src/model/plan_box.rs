@@ -3,11 +3,11 @@
 use super::forms::Fields;
 use super::new_box::moved;
 use crate::editor::Editor;
-use crate::message::{PlanFound, Told};
+use crate::message::Told;
 use glis_core::plain::shell_word;
 use glis_core::plan::Pace;
 use glis_wire::client::Request;
-use glis_wire::plan::{Execute, PlanRequest};
+use glis_wire::plan::{Execute, PlanFile, PlanRequest};
 
 /// A field of the box.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -38,7 +38,7 @@ impl PlanField {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Reading {
     UnderWay,
-    Found(Box<PlanFound>),
+    Found(Box<PlanFile>),
     Fault(Told),
 }
 
@@ -76,14 +76,14 @@ impl PlanBox {
     }
 
     /// The plan, once it is read.
-    pub(crate) fn found(&self) -> Option<&PlanFound> {
+    pub(crate) fn found(&self) -> Option<&PlanFile> {
         if let Reading::Found(found) = &self.reading { Some(found) } else { None }
     }
 
     /// The only task that is executed, by its id.
     pub(crate) fn only(&self) -> Option<&str> {
-        let tasks = &self.found()?.written.tasks;
-        tasks.get(self.only.checked_sub(1)?).map(|task| task.id.as_str())
+        let tasks = &self.found()?.tasks;
+        tasks.get(self.only.checked_sub(1)?).map(|written| written.task.id.as_str())
     }
 
     /// What a field without a text shows.
@@ -104,7 +104,7 @@ impl PlanBox {
 
     /// What is asked before it is executed: which plan, of which repository, and how much of it.
     pub(crate) fn question(&self) -> String {
-        let written = self.found().map(|found| &found.written);
+        let written = self.found();
         let file = written.map(|plan| plan.file.as_str()).unwrap_or_default();
         let title = written.and_then(|plan| plan.title.as_deref()).unwrap_or(file);
         let how_many = match (self.only(), written.map_or(0, |plan| plan.tasks.len())) {
@@ -117,12 +117,11 @@ impl PlanBox {
 
     /// The call that executes it and the line that does the same; none before it is read, or why not.
     pub(crate) fn wanted(&self) -> Result<Option<(Request, String)>, String> {
-        let Some(found) = self.found() else { return Ok(None) };
+        let Some(written) = self.found() else { return Ok(None) };
         let jobs = Some(self.jobs.text().trim()).filter(|text| !text.is_empty());
         let number = |text: &str| text.parse::<u32>().ok().filter(|number| *number > 0);
         let count = jobs.map(|text| number(text).ok_or_else(|| format!("`{text}` is no number")));
         let (jobs, only) = (count.transpose()?, self.only().map(ToOwned::to_owned));
-        let written = &found.written;
         let mut line =
             format!("glis execute {}", shell_word(&format!("{}/{}", written.place, written.file)));
         if let Some(id) = &only {
@@ -137,8 +136,9 @@ impl PlanBox {
         // What is not said stays as it is executed already.
         let given = jobs.is_some() || only.is_some() || self.review;
         let pace = given.then(|| Pace { jobs: jobs.unwrap_or(1), review: self.review, only });
-        let execute = Execute { pace, ..written.clone() };
-        Ok(Some((Request::Plan(PlanRequest::Execute(Box::new(execute))), line)))
+        let (place, file) = (written.place.clone(), Some(written.file.clone()));
+        let execute = Execute { place, file, pace };
+        Ok(Some((Request::Plan(PlanRequest::Execute(execute)), line)))
     }
 }
 
@@ -152,7 +152,7 @@ impl Fields for PlanBox {
     fn turn(&mut self, by: isize) {
         match self.field {
             PlanField::Only => {
-                let tasks = self.found().map_or(0, |found| found.written.tasks.len());
+                let tasks = self.found().map_or(0, |found| found.tasks.len());
                 self.only = moved(self.only, by, tasks + 1);
             }
             PlanField::Review => self.review = !self.review,

@@ -2,7 +2,7 @@
 
 use super::post::Post;
 use super::{Setup, deliver};
-use crate::message::{Fetched, Judged, Msg, PlanFound, Tab, TaskPlace, Told};
+use crate::message::{Fetched, Judged, Msg, Tab, TaskPlace, Told};
 use glis_client::labels::Tone;
 use glis_client::{Client, Connector, Fault, Quiet, Streamed};
 use glis_core::verdict::Verdict;
@@ -10,11 +10,10 @@ use glis_screen::{Run, Screen};
 use glis_wire::call::Scope;
 use glis_wire::client::{Request, Response};
 use glis_wire::hold::Size;
-use glis_wire::plan::{Execute, PlanRequest};
+use glis_wire::plan::PlanRequest;
 use glis_wire::view::VerdictView;
 use serde_json::Value;
 use std::collections::VecDeque;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -36,7 +35,6 @@ pub(super) struct Calls {
     connector: Connector,
     explain: fn(Fault) -> Told,
     explain_verdict: fn(&Verdict) -> String,
-    plan_reader: fn(&Path, &str) -> Result<Box<Execute>, Told>,
     post: Post,
     under_way: Arc<AtomicUsize>,
     /// Names this run of the program in the keys of its calls.
@@ -50,7 +48,6 @@ impl Calls {
             connector: setup.connector.clone(),
             explain: setup.explain,
             explain_verdict: setup.explain_verdict,
-            plan_reader: setup.read_plan,
             post,
             under_way: Arc::default(),
             run,
@@ -163,18 +160,17 @@ impl Calls {
         });
     }
 
-    /// Reads a plan, and asks how far it is.
+    /// Has a plan read.
     pub(super) fn read_plan(&self, repo: String, file: String) {
-        let (connector, explain, reader) = (self.connector.clone(), self.explain, self.plan_reader);
-        let (named, found) = (file.clone(), move |result| Msg::Plan { file, result });
+        let (connector, explain) = (self.connector.clone(), self.explain);
+        let named = Some(file.clone()).filter(|file| !file.is_empty());
+        let found = move |result| Msg::Plan { file, result };
         self.beside(found, move || {
-            let written = *reader(Path::new(&repo), &named)?;
-            let (place, file) = (written.place.clone(), written.file.clone());
             let mut client = connector.connect(&mut Quiet).map_err(explain)?;
-            let request = Request::Plan(PlanRequest::Show { place, file });
+            let request = Request::Plan(PlanRequest::Read { place: repo, file: named });
             let answer = client.call(request).map_err(explain)?;
-            let executed = if let Response::Plan(plan) = answer { Some(*plan) } else { None };
-            Ok(Box::new(PlanFound { written, executed }))
+            let Response::PlanFile(file) = answer else { return Err(explain(Fault::unfit())) };
+            Ok(file)
         });
     }
 

@@ -6,7 +6,7 @@ use glis_core::Status;
 use glis_core::pause::{PauseMode, PauseReason};
 use glis_core::plan::Ruling;
 use glis_wire::client::{Action, Discard, PauseAll, Request, TrashAction, Which};
-use glis_wire::plan::PlanRequest;
+use glis_wire::plan::{Execute, PlanChange, PlanRequest};
 use serde_json::json;
 
 /// How a call is made here.
@@ -66,7 +66,11 @@ fn way_of_plan(plan: &PlanRequest) -> Way {
         PlanRequest::Restart { .. } => Way::Keys("PAUSED R y"),
         PlanRequest::Rule { .. } => Way::Keys("PAUSED : accept enter y"),
         PlanRequest::Execute(_) => Way::Keys("e PLAN enter y"),
-        PlanRequest::Show { .. } => Way::Shows("e", |e| matches!(e, Effect::ReadPlan { .. })),
+        PlanRequest::Show { .. } | PlanRequest::Read { .. } | PlanRequest::Check { .. } => {
+            Way::Shows("e", |e| matches!(e, Effect::ReadPlan { .. }))
+        }
+        // Its file is a text, and whoever edits it has an editor.
+        PlanRequest::Change { .. } | PlanRequest::Clean { .. } => Way::House,
         // What happens to a plan happens to the sessions of its tasks, which the list lives on.
         PlanRequest::Follow { .. } => Way::Always,
     }
@@ -99,12 +103,19 @@ fn all() -> Vec<Request> {
         Request::Diff { session: session(), since: None, patch: true },
         Request::RestoreTo { session: session(), snapshot: None, to: "/tmp/copy".to_owned() },
         Request::Merge { session: session(), into: None, hooks: false },
-        Request::Plan(PlanRequest::Execute(Box::new(super::plans::found().written))),
+        Request::Plan(PlanRequest::Execute(Execute { place: place(), file: None, pace: None })),
+        Request::Plan(PlanRequest::Read { place: place(), file: None }),
+        Request::Plan(PlanRequest::Check { place: place(), file: None }),
+        Request::Plan(PlanRequest::Clean { place: place(), plan: None }),
+        Request::Plan(PlanRequest::Change {
+            place: place(),
+            change: PlanChange::Remove { id: task() },
+        }),
         Request::Plan(PlanRequest::Show { place: place(), file: ".glis/plan.toml".to_owned() }),
         Request::Plan(PlanRequest::Runs { place: place(), task: None }),
         Request::Plan(PlanRequest::Pause { plan: "p1".to_owned(), mode: PauseMode::Interrupt }),
         Request::Plan(PlanRequest::Resume { place: place(), task: task(), prompt: None }),
-        Request::Plan(PlanRequest::Restart { place: place(), task: task(), plan: None }),
+        Request::Plan(PlanRequest::Restart { place: place(), task: task() }),
         Request::Plan(PlanRequest::Rule { place: place(), task: task(), ruling: Ruling::Accept }),
         Request::Plan(PlanRequest::Follow { plan: "p1".to_owned() }),
         Request::Search { words: "token".to_owned(), most: 9 },

@@ -221,7 +221,7 @@ fn a_plan_that_is_begun_here_has_its_running_task_in_hand_until_a_key() {
     let plan = found.executed.clone().unwrap();
     desk.tell(Msg::Plan { file: String::new(), result: Ok(Box::new(found)) });
     desk.press("enter y");
-    desk.tell(Msg::Ended { ticket: 1, result: Ok(Box::new(Response::Plan(Box::new(plan)))) });
+    desk.tell(Msg::Ended { ticket: 1, result: Ok(Box::new(Response::Plan(plan))) });
     assert_eq!(desk.selected(), "shell");
     desk.seen(task("one", "p1", Status::Busy));
     assert_eq!(desk.selected(), "one");

@@ -2,21 +2,25 @@
 
 use super::desk::{Desk, few};
 use super::session;
-use crate::message::{Msg, PlanFound, Told};
+use crate::message::{Msg, Told};
 use crate::model::{Access, Mode};
 use crate::theme::Ground;
 use glis_core::Status;
 use glis_wire::client::{Request, Response};
-use glis_wire::plan::{Execute, PlanRequest, PlanView};
+use glis_wire::plan::{PlanFile, PlanRequest, PlanView};
 use serde_json::json;
 
 /// A plan of two tasks, of which the first is done.
-pub(super) fn found() -> PlanFound {
+pub(super) fn found() -> PlanFile {
     let written = json!({
-        "place": "/home/ada/src/app", "file": ".glis/plan.toml", "title": null, "pace": null,
+        "path": "/home/ada/src/app/.glis/plan.toml", "place": "/home/ada/src/app",
+        "file": ".glis/plan.toml", "title": null, "faults": [], "executed": null,
         "tasks": [
-            {"id": "write", "title": "Write the page"},
-            {"id": "check", "prompt": "Check it\nwell", "parent": "write", "needs": ["write"]},
+            {"id": "write", "title": "Write the page", "line": 1, "changed": false},
+            {
+                "id": "check", "prompt": "Check it\nwell", "parent": "write", "needs": ["write"],
+                "line": 4, "changed": false,
+            },
         ],
     });
     let executed = json!({
@@ -28,9 +32,9 @@ pub(super) fn found() -> PlanFound {
             {"id": "check", "title": null, "parent": null, "needs": ["write"], "state": "ready", "run": null},
         ],
     });
-    let written: Execute = serde_json::from_value(written).unwrap();
+    let written: PlanFile = serde_json::from_value(written).unwrap();
     let executed: PlanView = serde_json::from_value(executed).unwrap();
-    PlanFound { written, executed: Some(executed) }
+    PlanFile { executed: Some(Box::new(executed)), ..written }
 }
 
 fn read(desk: &mut Desk, file: &str) {
@@ -57,11 +61,11 @@ fn a_plan_is_read_shown_and_executed() {
     let Some(Request::Plan(PlanRequest::Execute(wanted))) = asked.map(|request| &**request) else {
         panic!("{made:?}")
     };
-    assert_eq!((&wanted.pace, wanted.tasks.len()), (&None, 2), "as it is executed already");
+    assert_eq!(wanted.pace, None, "as it is executed already");
     assert_eq!(desk.model.history[0].line, "glis execute /home/ada/src/app/.glis/plan.toml");
     assert_eq!(desk.model.mode, Mode::List);
     let plan = found().executed.unwrap();
-    desk.tell(Msg::Ended { ticket: 1, result: Ok(Box::new(Response::Plan(Box::new(plan)))) });
+    desk.tell(Msg::Ended { ticket: 1, result: Ok(Box::new(Response::Plan(plan))) });
     assert!(desk.frame().contains("the plan goes on: 1 of 2 tasks are done"), "{}", desk.frame());
 }
 

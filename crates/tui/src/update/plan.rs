@@ -4,8 +4,9 @@ use super::acts::{ask, refuses};
 use super::{fields, repository};
 use crate::chord::Chord;
 use crate::keymap::{leaves_box, submits};
-use crate::message::{Effect, PlanFound, Told};
+use crate::message::{Effect, Told};
 use crate::model::{Mode, Model, PlanBox, PlanField, Reading, Sure};
+use glis_wire::plan::PlanFile;
 
 /// Opens it for the repository of the session in hand, else the one that we were started in.
 pub(super) fn open(model: &mut Model, effects: &mut Vec<Effect>) {
@@ -24,7 +25,7 @@ fn read(form: &mut PlanBox, effects: &mut Vec<Effect>) {
 }
 
 /// A plan was read. What was asked for before another file was named is too late.
-pub(super) fn arrived(model: &mut Model, file: &str, result: Result<Box<PlanFound>, Told>) {
+pub(super) fn arrived(model: &mut Model, file: &str, result: Result<Box<PlanFile>, Told>) {
     let Mode::Plan(form) = &mut model.mode else { return };
     if form.read == file {
         form.reading = result.map_or_else(Reading::Fault, Reading::Found);

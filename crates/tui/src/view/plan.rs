@@ -3,11 +3,10 @@
 use super::field::{self, BOX_COLUMNS, Value};
 use super::layout::middle;
 use super::pen::{Pen, wrapped};
-use crate::message::PlanFound;
 use crate::model::{Model, PlanBox, PlanField, Reading};
 use glis_client::labels::{Tone, task_mark};
 use glis_core::plan::TaskSpec;
-use glis_wire::plan::TaskState;
+use glis_wire::plan::{PlanFile, TaskState};
 use ratatui_core::layout::Rect;
 use ratatui_core::style::Style;
 
@@ -82,19 +81,19 @@ fn below(model: &Model, form: &PlanBox, columns: u16) -> Vec<(String, Style)> {
             message.chain(hint.into_iter().map(|line| (line, theme.faint()))).collect()
         }
         Reading::Found(found) => {
-            let tasks = found.written.tasks.iter();
+            let tasks = found.tasks.iter().map(|written| &written.task);
             tasks.map(|task| line(model, found, task)).collect()
         }
     }
 }
 
 /// A task: how far it is where the plan is executed, what it is called, and what it waits for.
-fn line(model: &Model, found: &PlanFound, task: &TaskSpec) -> (String, Style) {
+fn line(model: &Model, found: &PlanFile, task: &TaskSpec) -> (String, Style) {
     let theme = model.theme;
     let executed = found.executed.as_ref().and_then(|plan| {
         plan.tasks.iter().find(|known| known.id == task.id).map(|known| known.state)
     });
-    let deep = depth(&found.written.tasks, task);
+    let deep = depth(found, task);
     let title = task.title.as_deref().or(task.prompt.as_deref()).unwrap_or_default();
     let title = title.lines().next().unwrap_or_default();
     let needs = if task.needs.is_empty() {
@@ -110,10 +109,11 @@ fn line(model: &Model, found: &PlanFound, task: &TaskSpec) -> (String, Style) {
 }
 
 /// How many tasks it is a part of. A circle is refused when a plan is read, and cannot hold us here.
-fn depth(tasks: &[TaskSpec], task: &TaskSpec) -> usize {
+fn depth(found: &PlanFile, task: &TaskSpec) -> usize {
+    let tasks = || found.tasks.iter().map(|written| &written.task);
     let parent = |of: &&TaskSpec| {
         let id = of.parent.as_deref()?;
-        tasks.iter().find(|task| task.id == id)
+        tasks().find(|task| task.id == id)
     };
-    std::iter::successors(parent(&task), parent).take(tasks.len()).count()
+    std::iter::successors(parent(&task), parent).take(found.tasks.len()).count()
 }

@@ -7,7 +7,7 @@ use glis_core::pause::PauseMode;
 use glis_core::plan::{Pace, Ruling};
 use glis_wire::call::Scope;
 use glis_wire::client::Request;
-use glis_wire::plan::{PlanRequest, PlanWork, TaskWords};
+use glis_wire::plan::{DraftWork, Execute, PlanChange, PlanRequest, TaskWords};
 use std::path::PathBuf;
 
 const REPO: Field = must("repo", Kind::Path, "an absolute path of a folder in the repository");
@@ -32,19 +32,19 @@ pub(super) const ROWS: &[Row] = &[
         .does("The plan of a repository: its tasks, what can be worked on, how far it is")
         .takes(&[REPO])
         .gives(Gives::Object)
-        .works(|given| Ok(on(given, PlanWork::Show))),
+        .asks(|given| Ok(Request::Plan(PlanRequest::Read { place: repo(given), file: None }))),
     row(Verb::Get, "plan", "/plan/check", Scope::Watch)
         .does("Every fault of the plan of a repository, each with its line")
         .takes(&[REPO])
         .gives(Gives::Object)
-        .works(|given| Ok(on(given, PlanWork::Check))),
+        .asks(|given| Ok(Request::Plan(PlanRequest::Check { place: repo(given), file: None }))),
     row(Verb::Get, "plan", "/plan/draft", Scope::Watch)
         .does("The draft in the last words of a session, and every fault of it with its line")
         .takes(&[REPO, must("from", Kind::Text, "the session that drafts the plan")])
         .gives(Gives::Object)
         .works(|given| {
             let session = given.text("from").unwrap_or_default();
-            Ok(on(given, PlanWork::Drafted { session }))
+            Ok(on(given, DraftWork::Look { session }))
         }),
     row(Verb::Post, "plan", "/plan/new", Scope::Manage)
         .does(
@@ -72,19 +72,27 @@ pub(super) const ROWS: &[Row] = &[
         .does("Add a task at the end of the plan")
         .takes(WORDS)
         .gives(Gives::Object)
-        .works(|given| Ok(on(given, PlanWork::Add(words(given))))),
+        .asks(|given| Ok(change(given, PlanChange::Add(words(given))))),
     row(Verb::Post, "plan", "/plan/edit", Scope::Manage)
         .does("Change a task; what is not named stays, and an empty text takes a key away")
         .takes(WORDS)
         .gives(Gives::Object)
-        .works(|given| Ok(on(given, PlanWork::Edit(words(given))))),
+        .asks(|given| Ok(change(given, PlanChange::Edit(words(given))))),
     row(Verb::Post, "plan", "/plan/rm", Scope::Manage)
         .does("Take a task out of the plan")
         .takes(&[REPO, ID])
         .gives(Gives::Object)
-        .works(|given| {
+        .asks(|given| {
             let id = given.text("id").unwrap_or_default();
-            Ok(on(given, PlanWork::Remove { id }))
+            Ok(change(given, PlanChange::Remove { id }))
+        }),
+    row(Verb::Post, "plan", "/plan/clean", Scope::Manage)
+        .does("Put the sessions and checkouts of tasks that are merged into the trash")
+        .takes(&[REPO, may("plan", Kind::Text, "Of this plan, by its name; else of all")])
+        .gives(Gives::Array)
+        .asks(|given| {
+            let (place, plan) = (repo(given), given.text("plan"));
+            Ok(Request::Plan(PlanRequest::Clean { place, plan }))
         }),
     row(Verb::Post, "execute", "/plan/execute", Scope::Manage)
         .does("Work on the tasks of a plan, each in a session of its own; `GET /plan` follows it")
@@ -95,7 +103,7 @@ pub(super) const ROWS: &[Row] = &[
             may("review", Kind::Flag, "Merge each task only when `accept` says so"),
         ])
         .gives(Gives::Object)
-        .works(execute),
+        .asks(execute),
     row(Verb::Post, "execute", "/plan/pause", Scope::Manage)
         .does("Let nothing of a plan begin, and pause what runs of it")
         .takes(&[
@@ -113,15 +121,15 @@ pub(super) const ROWS: &[Row] = &[
         .takes(&[REPO, TASK, may("prompt", Kind::Text, "The first message after it is back")])
         .gives(Gives::Array)
         .asks(|given| {
-            let place = given.text("repo").unwrap_or_default();
             let (task, prompt) = (given.text("task").unwrap_or_default(), given.text("prompt"));
+            let place = repo(given);
             Ok(Request::Plan(PlanRequest::Resume { place, task, prompt }))
         }),
     row(Verb::Post, "restart", "/tasks/restart", Scope::Manage)
         .does("Begin another run of a task, from its prompt")
         .takes(&[REPO, TASK, may("yes", Kind::Flag, "It is meant")])
         .gives(Gives::Array)
-        .works(restart),
+        .asks(restart),
     row(Verb::Post, "accept", "/tasks/accept", Scope::Manage)
         .does("Merge the work of a task as it is: after a review, or although it was not accepted")
         .takes(&[REPO, TASK])
@@ -145,14 +153,22 @@ pub(super) const ROWS: &[Row] = &[
 ];
 
 fn rule(given: &Given, ruling: Ruling) -> Request {
-    let (place, task) = (given.text("repo"), given.text("task"));
-    let (place, task) = (place.unwrap_or_default(), task.unwrap_or_default());
-    Request::Plan(PlanRequest::Rule { place, task, ruling })
+    let task = given.text("task").unwrap_or_default();
+    Request::Plan(PlanRequest::Rule { place: repo(given), task, ruling })
 }
 
-/// What is to be done, in the repository that is meant.
-fn on(given: &Given, work: PlanWork) -> (PathBuf, PlanWork) {
-    (PathBuf::from(given.text("repo").unwrap_or_default()), work)
+fn change(given: &Given, change: PlanChange) -> Request {
+    Request::Plan(PlanRequest::Change { place: repo(given), change })
+}
+
+/// The repository that is meant.
+fn repo(given: &Given) -> String {
+    given.text("repo").unwrap_or_default()
+}
+
+/// What is to be done with a draft, in the repository that is meant.
+fn on(given: &Given, work: DraftWork) -> (PathBuf, DraftWork) {
+    (PathBuf::from(repo(given)), work)
 }
 
 fn words(given: &Given) -> TaskWords {
@@ -168,11 +184,11 @@ fn words(given: &Given) -> TaskWords {
     }
 }
 
-fn draft(given: &Given) -> Result<(PathBuf, PlanWork), Told> {
+fn draft(given: &Given) -> Result<(PathBuf, DraftWork), Told> {
     let work = match (given.text("goal"), given.text("from")) {
         (Some(goal), None) => {
             let (agent, persona) = (given.text("agent"), given.text("persona"));
-            PlanWork::Draft { goal, agent, persona, model: given.text("model") }
+            DraftWork::Begin { goal, agent, persona, model: given.text("model") }
         }
         (None, Some(session)) => {
             if !given.flag("yes") {
@@ -181,14 +197,14 @@ fn draft(given: &Given) -> Result<(PathBuf, PlanWork), Told> {
                 ));
             }
             let (replace, seen) = (given.flag("replace"), given.text("draft"));
-            PlanWork::Take { session, replace, seen }
+            DraftWork::Take { session, replace, seen }
         }
         (Some(_), Some(_)) | (None, None) => return Err(usage("either `goal` or `from`")),
     };
     Ok(on(given, work))
 }
 
-fn execute(given: &Given) -> Result<(PathBuf, PlanWork), Told> {
+fn execute(given: &Given) -> Result<Request, Told> {
     let jobs = match given.number("jobs").map(u32::try_from) {
         None => None,
         Some(Ok(jobs)) if jobs > 0 => Some(jobs),
@@ -198,15 +214,16 @@ fn execute(given: &Given) -> Result<(PathBuf, PlanWork), Told> {
     // Without any of these it is executed as it was before.
     let said = jobs.is_some() || review || only.is_some();
     let pace = said.then(|| Pace { jobs: jobs.unwrap_or(1), review, only });
-    Ok(on(given, PlanWork::Execute { pace }))
+    let execute = Execute { place: repo(given), file: None, pace };
+    Ok(Request::Plan(PlanRequest::Execute(execute)))
 }
 
-fn restart(given: &Given) -> Result<(PathBuf, PlanWork), Told> {
+fn restart(given: &Given) -> Result<Request, Told> {
     let task = given.text("task").unwrap_or_default();
     if !given.flag("yes") {
         return Err(usage(&format!(
             "a restart of task `{task}` begins it anew and has to be confirmed by `yes`"
         )));
     }
-    Ok(on(given, PlanWork::Restart { task }))
+    Ok(Request::Plan(PlanRequest::Restart { place: repo(given), task }))
 }

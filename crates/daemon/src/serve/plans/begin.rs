@@ -1,13 +1,16 @@
 //! A file that is to be executed: as the plan that it was executed as last, or as another one.
 
+use super::file::{faults, origin_of, written};
 use super::follow::seen;
-use super::place::{latest_from, roots};
-use crate::environments::Caller;
+use super::place::latest_from;
+use crate::environments::{Caller, Env};
+use crate::plan_file;
 use crate::run_records::Unfit;
 use crate::serve::carry::storage;
 use crate::serve::state::ServerState;
 use crate::serve::steps::Steps;
 use glis_core::plan::{Origin, Pace, Plan, PlanSpec, TaskSpec};
+use glis_core::refusal::PlanFileWhy;
 use glis_core::{House, PlanCommand, PlanId, name};
 use glis_wire::client::Response;
 use glis_wire::plan::Execute;
@@ -51,20 +54,17 @@ impl Known {
     }
 }
 
-/// Whether a file goes on with the plan that it was executed as last. One that is about something else is another
-/// plan, and so is one that has more to do when everything of the last one is done and taken in.
+/// Whether a file goes on with the plan that it was executed as last. One that has more to do when everything of that
+/// is done and taken in is another one.
 async fn goes_on(
     state: &ServerState,
     former: &Former,
-    wanted: &Execute,
+    tasks: &[TaskSpec],
+    place: &Path,
 ) -> Result<bool, Box<Response>> {
-    if former.spec.title != wanted.title {
-        return Ok(false);
-    }
-    if !former.is_over || former.spec.tasks == wanted.tasks {
+    if !former.is_over || former.spec.tasks == tasks {
         return Ok(true);
     }
-    let place = Path::new(&wanted.place);
     let taken_in = state.plans.is_taken_in(place, &former.spec.branch, &former.tip).await;
     taken_in.map(|taken_in| !taken_in).map_err(|why| Box::new(no_base(&why)))
 }
@@ -76,7 +76,8 @@ pub(super) async fn execute(
     env: Option<Caller>,
 ) -> Response {
     let _one = state.plans.beginning.lock().await;
-    match prepared(state, wanted).await {
+    let prepared = prepared(state, wanted, env.as_ref().map(|caller| &caller.env)).await;
+    match prepared {
         Ok((id, command)) => {
             state.plans.remember(&id, env);
             match state.mailbox.ask_plan(command, Some(steps.from().clone())).await {
@@ -93,55 +94,54 @@ pub(super) async fn execute(
 async fn prepared(
     state: &ServerState,
     wanted: Execute,
+    env: Option<&Env>,
 ) -> Result<(PlanId, PlanCommand), Box<Response>> {
-    let (root, checkout) = roots(state, &wanted.place).await?;
+    let Execute { place, file, pace } = wanted;
+    let (root, origin) = origin_of(state, &place, file).await?;
+    let plan = written(state, &origin).await?;
+    let faults = faults(state, (&plan, &origin), env);
+    if !faults.is_empty() {
+        let refusal = plan_file::refused(&origin, PlanFileWhy::Faulty(faults));
+        return Err(Box::new(Response::Refused(refusal)));
+    }
     state.plans.check_place(&root).await.map_err(|why| Box::new(no_records(why)))?;
-    let origin = Origin { checkout, file: wanted.file.clone() };
+    let title = plan.title;
+    let tasks: Vec<TaskSpec> = plan.tasks.into_iter().map(TaskSpec::from).collect();
     let known = {
-        let (root, origin, tasks) = (root.clone(), origin.clone(), wanted.tasks.clone());
+        let (root, origin, tasks) = (root.clone(), origin.clone(), tasks.clone());
         state.mailbox.house(move |house| Known::of(house, &root, &origin, &tasks)).await
     };
     let Known { former, slugs } = known.ok_or_else(|| Box::new(storage()))?;
-    let joined = match &former {
-        Some(former) => goes_on(state, former, &wanted).await?,
-        None => false,
-    };
-    let title_stays = former.as_ref().is_some_and(|former| former.spec.title == wanted.title);
+    // What is about something else is another plan.
+    let former = former.filter(|former| former.spec.title == title);
     let (id, spec, usual, done) = match former {
-        Some(former) if joined => {
-            let Execute { title, tasks, .. } = wanted.clone();
-            (
-                former.id,
-                PlanSpec { title, tasks, ..(*former.spec).clone() },
-                former.pace,
-                Vec::new(),
-            )
+        Some(former) if goes_on(state, &former, &tasks, Path::new(&place)).await? => {
+            let spec = PlanSpec { tasks, ..(*former.spec).clone() };
+            (former.id, spec, former.pace, Vec::new())
         }
         former => {
-            let (slug, branch, base) = fresh(state, &wanted, &slugs).await?;
-            let done = former.filter(|_| title_stays).map(|former| former.done);
-            let Execute { title, tasks, .. } = wanted.clone();
+            let slug = slug(title.as_deref(), &origin.file);
+            let (slug, branch, base) = fresh(state, Path::new(&place), (slug, &slugs)).await?;
             let origin = Some(origin);
             let spec = PlanSpec { title, slug, repo_root: root, branch, base, origin, tasks };
             let id = PlanId(uuid::Uuid::now_v7().to_string());
-            (id, spec, Pace::default(), done.unwrap_or_default())
+            (id, spec, Pace::default(), former.map(|former| former.done).unwrap_or_default())
         }
     };
-    let pace = wanted.pace.unwrap_or(usual);
+    let pace = pace.unwrap_or(usual);
     Ok((id.clone(), PlanCommand::Execute { id, spec: Box::new(spec), pace, done }))
 }
 
 /// A name, a branch and a base for a plan that begins.
 async fn fresh(
     state: &ServerState,
-    wanted: &Execute,
-    slugs: &[String],
+    place: &Path,
+    (slug, slugs): (String, &[String]),
 ) -> Result<(String, String, String), Box<Response>> {
-    let slug = slug(wanted);
     let mut free = (1..=u32::MAX).map(|n| name::numbered(&slug, n));
     let slug = free.find(|slug| !slugs.contains(slug)).unwrap_or(slug);
     let branch = format!("{BRANCH}{slug}");
-    let (place, above) = (Path::new(&wanted.place), BRANCH.trim_end_matches('/'));
+    let above = BRANCH.trim_end_matches('/');
     if let Ok((_, true)) = state.plans.stands_on(place, above).await {
         return Err(Box::new(in_the_way(above)));
     }
@@ -199,8 +199,8 @@ fn no_records(why: Unfit) -> Response {
 }
 
 /// A plan's name in the names of branches: from its title, else from its file.
-fn slug(wanted: &Execute) -> String {
-    let file = Path::new(&wanted.file).file_stem().and_then(|stem| stem.to_str());
-    let made = wanted.title.as_deref().and_then(name::made_from);
-    made.or_else(|| file.and_then(name::made_from)).unwrap_or_else(|| "plan".to_owned())
+fn slug(title: Option<&str>, file: &str) -> String {
+    let file = Path::new(file).file_stem().and_then(|stem| stem.to_str());
+    let made = title.and_then(name::made_from).or_else(|| file.and_then(name::made_from));
+    made.unwrap_or_else(|| "plan".to_owned())
 }

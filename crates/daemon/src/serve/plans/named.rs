@@ -16,7 +16,7 @@ pub(super) fn parts(given: &str) -> (Option<&str>, &str) {
 
 pub(super) fn has(plan: &Plan, given: &str) -> bool {
     let (slug, task) = parts(given);
-    let named = slug.is_none_or(|slug| plan.spec.slug == slug);
+    let named = slug.is_none_or(|slug| plan.spec.slug == slug || plan.id.0 == slug);
     named && (plan.task(task).is_some() || plan.latest.contains_key(task))
 }
 

@@ -31,5 +31,8 @@ pub(super) async fn roots(
 
 /// The plan that was last executed from a file.
 pub(super) fn latest_from<'h>(house: &'h House, origin: &Origin) -> Option<&'h Plan> {
-    house.plans().filter(|plan| plan.is_from(origin)).max_by_key(|plan| plan.created_at)
+    house
+        .plans()
+        .filter(|plan| plan.origin().as_ref() == Some(origin))
+        .max_by_key(|plan| plan.created_at)
 }

@@ -1,0 +1,262 @@
+//! The window of `execute` on a terminal: the tree of a plan as it stands, drawn again where it is.
+
+use crate::complaint::Complaint;
+use crate::control;
+use crate::words;
+use glis_client::Client;
+use glis_client::labels::task_mark;
+use glis_core::plain::in_one_line;
+use glis_core::plan::{RunState, TaskSpec};
+use glis_wire::client::{Action, Request, Response};
+use glis_wire::plan::{PlanView, RunView, TaskState, TaskView};
+use glis_wire::view::SessionView;
+use jiff::Timestamp;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+/// A terminal that does not tell its size has this one.
+const USUAL: (usize, usize) = (80, 24);
+/// So many cells the bar has.
+const BAR: usize = 20;
+/// Agents are looked at this often: their words flow, and no event tells so.
+const LOOK: Duration = Duration::from_secs(2);
+
+/// What is drawn, and what it is drawn from.
+pub(super) struct Window {
+    plan: PlanView,
+    /// The sessions at work, by their ids.
+    sessions: BTreeMap<String, SessionView>,
+    /// So many lines stand on the terminal.
+    drawn: usize,
+    looked: Option<Instant>,
+    /// What a person types.
+    typed: Receiver<String>,
+    /// What was said to that.
+    note: Option<String>,
+}
+
+impl Window {
+    /// A window, where there is a terminal to draw it on.
+    pub(super) fn open(plan: &PlanView) -> Option<Self> {
+        if !io::stdout().is_terminal() {
+            return None;
+        }
+        let (say, typed) = channel();
+        if io::stdin().is_terminal() {
+            let read = move || {
+                io::stdin().lock().lines().map_while(Result::ok).all(|line| say.send(line).is_ok())
+            };
+            drop(std::thread::Builder::new().name("typed".to_owned()).spawn(read));
+        }
+        let (plan, sessions) = (plan.clone(), BTreeMap::new());
+        Some(Self { plan, sessions, drawn: 0, looked: None, typed, note: None })
+    }
+
+    /// A run has become something else.
+    pub(super) fn hear(&mut self, run: &RunView) {
+        for task in self.plan.tasks.iter_mut().filter(|task| task.id == run.task_id) {
+            task.state = TaskState::Run(run.state);
+            task.run = Some(run.clone());
+        }
+        self.looked = None;
+        self.draw();
+    }
+
+    /// Time has passed: what is typed is answered, and agents are looked at again.
+    pub(super) fn pass(&mut self) -> Result<(), Complaint> {
+        while let Ok(line) = self.typed.try_recv() {
+            // The line that was typed stands below what is drawn.
+            self.drawn += 1;
+            self.note = self.answer(line.trim());
+            self.looked = None;
+        }
+        let is_due = self.looked.is_none_or(|at| at.elapsed() >= LOOK);
+        if is_due {
+            self.looked = Some(Instant::now());
+            self.look(&mut control::connect()?);
+            self.draw();
+        }
+        Ok(())
+    }
+
+    fn look(&mut self, control: &mut Client) {
+        let at_work = |task: &TaskView| {
+            let run = task.run.as_ref().filter(|run| run.commit.is_none())?;
+            run.session.clone()
+        };
+        let ids: Vec<String> = self.plan.tasks.iter().filter_map(at_work).collect();
+        for id in ids {
+            let shown = control.call(Request::Show { session: id.clone() });
+            if let Ok(Response::Session(session)) = shown {
+                self.sessions.insert(id, *session);
+            }
+        }
+    }
+
+    /// The first task that asks something, and its session.
+    fn asking(&self) -> Option<(&TaskView, &RunView)> {
+        let asks = |task: &&TaskView| task.run.as_ref().is_some_and(|run| run.asks.is_some());
+        let task = self.plan.tasks.iter().find(asks)?;
+        Some((task, task.run.as_ref()?))
+    }
+
+    /// Hands what was typed to the agent that asks. What came of it.
+    fn answer(&self, words: &str) -> Option<String> {
+        let (task, run) = self.asking().filter(|_| !words.is_empty())?;
+        let session = run.session.clone()?;
+        let asked = self.sessions.get(&session).and_then(|session| session.waiting_for.as_ref())?;
+        // A choice may be named by its number.
+        let nth = |n: usize| asked.choices.as_ref()?.get(n.checked_sub(1)?);
+        let chosen = words.parse::<usize>().ok().and_then(nth);
+        let answer = chosen.cloned().unwrap_or_else(|| words.to_owned());
+        let ask = Some(asked.request.clone());
+        let action = Action::Answer { ask, answer: answer.clone(), reason: None };
+        let told = control::connect().and_then(|mut control| {
+            Ok(control.call(Request::Act { session, action }).map(drop)?)
+        });
+        Some(match told {
+            Ok(()) => format!("{}: answered with {answer}", task.id),
+            Err(complaint) => complaint.text(),
+        })
+    }
+
+    /// Draws it where it stands.
+    pub(super) fn draw(&mut self) {
+        let (columns, rows) = size();
+        let lines = self.lines(rows.saturating_sub(1).max(2));
+        let mut text = String::new();
+        if self.drawn > 0 {
+            text.push_str(&format!("\x1b[{}A", self.drawn));
+        }
+        text.push_str("\r\x1b[J");
+        for line in &lines {
+            text.extend(line.chars().take(columns.saturating_sub(1)));
+            text.push('\n');
+        }
+        self.drawn = lines.len();
+        let mut out = io::stdout().lock();
+        drop(out.write_all(text.as_bytes()).and_then(|()| out.flush()));
+    }
+
+    /// Draws it a last time: it stays on the terminal.
+    pub(super) fn close(mut self, plan: &PlanView) {
+        self.plan = plan.clone();
+        self.draw();
+    }
+
+    fn lines(&self, most: usize) -> Vec<String> {
+        let mut lines = vec![self.head()];
+        let mut tree = self.tree();
+        let room = most.saturating_sub(3);
+        if tree.len() > room {
+            // What is done is seen in the count; what is at work is what is watched.
+            let all = tree.len();
+            tree.retain(|(state, _)| *state != TaskState::Run(RunState::Succeeded));
+            tree.truncate(room.saturating_sub(1));
+            let left = all - tree.len();
+            tree.push((TaskState::Todo, format!("   \u{2026} and {left} more")));
+        }
+        lines.extend(tree.into_iter().map(|(_, line)| line));
+        if let Some((task, run)) = self.asking() {
+            let choices = if run.decides { " [yes, no]".to_owned() } else { self.choices(run) };
+            lines.push(format!("{} asks; type your answer{choices} and Enter:", task.id));
+        } else {
+            lines.extend(self.note.clone());
+        }
+        lines
+    }
+
+    /// What can be answered, by number.
+    fn choices(&self, run: &RunView) -> String {
+        let session = run.session.as_ref().and_then(|id| self.sessions.get(id));
+        let choices = session.and_then(|session| session.waiting_for.as_ref()?.choices.clone());
+        let choices = choices.unwrap_or_default().into_iter().enumerate();
+        choices.map(|(at, choice)| format!(" [{}: {choice}]", at + 1)).collect()
+    }
+
+    /// What it is about, how much of it is done, and what it took.
+    fn head(&self) -> String {
+        let all = self.plan.leaves().count();
+        let done = self.plan.leaves().filter(|t| t.state == TaskState::Run(RunState::Succeeded));
+        let done = done.count();
+        let full = (BAR * done).checked_div(all).unwrap_or(BAR);
+        let bar = format!("{}{}", "\u{2588}".repeat(full), "\u{2591}".repeat(BAR - full));
+        let title = self.plan.title.as_deref().unwrap_or(&self.plan.slug);
+        let cost: f64 = self.sessions.values().filter_map(cost).sum();
+        let cost = if cost > 0.0 { format!("  ${cost:.2}") } else { String::new() };
+        let took = since(&self.plan.created_at, None);
+        format!("{}  {bar} {done} of {all}  {took}{cost}", in_one_line(title))
+    }
+
+    /// The tree, with the state of each task.
+    fn tree(&self) -> Vec<(TaskState, String)> {
+        let specs: Vec<TaskSpec> = self.plan.tasks.iter().map(spec).collect();
+        let order = RefCell::new(Vec::new());
+        let task = |id: &str| self.plan.tasks.iter().find(|task| task.id == id);
+        let mark = |of: &TaskSpec| {
+            order.borrow_mut().push(of.id.clone());
+            task(&of.id).map_or_else(String::new, |task| task_mark(task.state).to_string())
+        };
+        let lines = glis_plan::draw(None, &specs, mark);
+        let order = order.into_inner();
+        let line = |(line, id): (String, String)| {
+            let found = task(&id)?;
+            Some((found.state, format!("{line}{}", self.beside(found))))
+        };
+        lines.into_iter().zip(order).filter_map(line).collect()
+    }
+
+    /// What stands beside a task: how long it took, what it cost, and what its agent does or asks.
+    fn beside(&self, task: &TaskView) -> String {
+        let Some(run) = &task.run else { return String::new() };
+        let over = matches!(run.state, RunState::Succeeded | RunState::Failed | RunState::Canceled);
+        let took = since(&run.created_at, over.then_some(run.updated_at.as_str()));
+        let session = run.session.as_ref().and_then(|id| self.sessions.get(id));
+        let cost = session.and_then(cost).filter(|cost| *cost > 0.0).map(|c| format!("${c:.2}"));
+        let doing = match run.state {
+            RunState::Succeeded => None,
+            RunState::Running if run.finishing => Some("judged and merged".to_owned()),
+            RunState::Running => session.and_then(|session| session.last_action.clone()),
+            RunState::Waiting | RunState::Paused | RunState::Failed | RunState::Canceled => {
+                let line = words::plan::run(run);
+                let said = line.strip_prefix(&format!("{}: ", run.task_id)).unwrap_or(&line);
+                Some(said.to_owned())
+            }
+        };
+        let parts = [Some(took), cost, doing.map(|doing| in_one_line(&doing))];
+        parts.into_iter().flatten().map(|part| format!("  {part}")).collect()
+    }
+}
+
+fn spec(task: &TaskView) -> TaskSpec {
+    TaskSpec {
+        id: task.id.clone(),
+        title: task.title.clone(),
+        parent: task.parent.clone(),
+        // What is begun has had what it needs.
+        needs: if task.run.is_none() { task.needs.clone() } else { Vec::new() },
+        ..TaskSpec::default()
+    }
+}
+
+/// What a session has cost, in dollars, where its agent tells.
+fn cost(session: &SessionView) -> Option<f64> {
+    session.usage.as_ref()?.cost_usd
+}
+
+/// How long it took, or takes.
+fn since(from: &str, to: Option<&str>) -> String {
+    let at = |text: &str| text.parse::<Timestamp>().ok();
+    let to = to.and_then(at).unwrap_or_else(Timestamp::now);
+    let secs = at(from).map_or(0, |from| to.duration_since(from).as_secs().max(0));
+    format!("{:02}:{:02}:{:02}", secs / 3600, secs / 60 % 60, secs % 60)
+}
+
+/// The size of the terminal.
+fn size() -> (usize, usize) {
+    let size = glis_tty::size().ok();
+    size.map_or(USUAL, |size| (usize::from(size.columns), usize::from(size.rows)))
+}
