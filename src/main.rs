@@ -28,7 +28,7 @@ fn main() -> ExitCode {
             return glis_hold::run_sweep(session, Path::new(dir), kept);
         }
         [_, "seed-log", count] => return seed_log(count),
-        [_, "relay", course] => return glis_relay::run(course),
+        [_, "relay", course] => return glis_relay::run(course, glis_agent::holds_messages),
         [_, "rehearse", ..] => {
             return glis_rehearse::run(arguments.get(2..).unwrap_or_default());
         }

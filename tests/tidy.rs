@@ -64,6 +64,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     (
         "glis",
         &[
+            "glis-agent",
             "glis-chat",
             "glis-cli",
             "glis-daemon",
@@ -79,6 +80,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     (
         "glis-next",
         &[
+            "glis-agent",
             "glis-chat",
             "glis-cli",
             "glis-daemon",

@@ -7,11 +7,13 @@ mod stream;
 
 use crate::agent::{Agent, Versions};
 use crate::dialect::Dialect;
+use crate::hearing::text;
 use crate::launch::{Approach, LaunchPlan, Places, Relay};
 use crate::reserved::{Letters, Reserved};
 use crate::storage::FileLocation;
 use glis_core::session::Session;
 use glis_core::spec::{Mode, RefOrigin, SignSource, Takes, Traits};
+use serde_json::Value;
 
 /// Arguments that would give the process another conversation, or other streams, than ours.
 const OURS: Reserved = Reserved {
@@ -39,6 +41,9 @@ const SHORT_ID_CHARS: usize = 8;
 /// How a line begins in which it writes down anew everything that it goes on with.
 const ANEW: &[u8] = br#"{"$set":{"messages":"#;
 
+/// How a message begins that it gives itself in the user's place, before the first of a conversation.
+const CONTEXT: &str = "<session_context>";
+
 pub(crate) struct Gemini;
 
 impl Agent for Gemini {
@@ -58,6 +63,20 @@ impl Agent for Gemini {
         };
         let last = (0..transcript.len()).rev().find(begins).unwrap_or_default();
         transcript.get(last..).unwrap_or_default()
+    }
+
+    /// One whose first turn has failed holds no message any more: it can neither be resumed nor begun
+    /// again under the same id while the file is there.
+    fn holds_messages(&self, transcript: &[u8]) -> bool {
+        let lines = self.standing(transcript).split(|byte| *byte == b'\n');
+        let lines = lines.filter_map(|line| serde_json::from_slice::<Value>(line).ok());
+        let messages = lines.flat_map(|line| match line.pointer("/$set/messages") {
+            Some(Value::Array(messages)) => messages.clone(),
+            Some(_) | None => vec![line],
+        });
+        let mut said =
+            messages.filter(|message| ["user", "gemini"].contains(&text(message, "/type")));
+        said.any(|message| !stream::content(&message["content"]).starts_with(CONTEXT))
     }
 
     fn check(&self, mode: Mode, argv: &[String]) -> Result<(), String> {
@@ -86,10 +105,10 @@ impl Agent for Gemini {
             Approach::Resume => Vec::new(),
         };
         let later = with("--resume");
-        let kept = kept(&id, &places.home);
+        let relay = Relay { agent: "gemini", kept: kept(&id, &places.home), id, later };
         // Else it starts itself once more, and a signal to the first one does nothing.
         let env = vec![("GEMINI_CLI_NO_RELAUNCH".to_owned(), "true".to_owned())];
-        LaunchPlan { argv, env, relay: Some(Relay { id, later, kept }), ..LaunchPlan::default() }
+        LaunchPlan { argv, env, relay: Some(relay), ..LaunchPlan::default() }
     }
 
     fn home(&self, variable: &dyn Fn(&str) -> Option<String>) -> Option<String> {
@@ -134,6 +153,24 @@ mod tests {
             assert!(Gemini.check(Mode::Headless, &[arg.to_owned()]).is_ok(), "{arg}");
         }
         assert!(Gemini.check(Mode::Terminal, &[]).is_err());
+    }
+
+    #[test]
+    fn a_conversation_whose_first_turn_failed_holds_no_message() {
+        let meta = r#"{"sessionId":"47f5","projectHash":"2a15","kind":"main"}"#;
+        let context = r#"{"id":"a","type":"user","content":[{"text":"<session_context>\nToday"}]}"#;
+        let anew = format!(r#"{{"$set":{{"messages":[{context}]}}}}"#);
+        let hello = r#"{"id":"b","type":"user","content":[{"text":"hello"}]}"#;
+        let holds = |lines: &[&str]| Gemini.holds_messages(lines.join("\n").as_bytes());
+        assert!(holds(&[meta, &anew, hello]));
+        assert!(!holds(&[meta, &anew, hello, &anew]));
+        assert!(holds(&[
+            meta,
+            &anew,
+            hello,
+            &format!(r#"{{"$set":{{"messages":[{context},{hello}]}}}}"#)
+        ]));
+        assert!(!holds(&[meta]));
     }
 
     #[test]

@@ -75,6 +75,8 @@ impl LaunchPlan {
 /// that of the first message; empty if there was one already.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Relay {
+    /// The agent's name.
+    pub agent: &'static str,
     /// Its id of the conversation.
     pub id: String,
     /// The command line of every later message.

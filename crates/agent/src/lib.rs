@@ -30,4 +30,4 @@ pub use glis_core::talk::{ALLOW, ALLOW_FOR_SESSION, DENY};
 pub use heard::{Heard, Outcome, Said, Tally, TaskChange, Usage};
 pub use launch::{Approach, Hooks, LaunchPlan, Places, Relay};
 pub use storage::{Database, FileLocation, OpenRef, RefFile, Registered, Rows, Segments};
-pub use table::{find, table};
+pub use table::{find, holds_messages, table};

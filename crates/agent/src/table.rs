@@ -20,6 +20,11 @@ pub fn find(name: &str) -> Option<&'static dyn Agent> {
     table().iter().find(|(known, _)| *known == name).map(|(_, agent)| *agent)
 }
 
+/// Whether a transcript of the agent of this name holds a message that it can go on from.
+pub fn holds_messages(name: &str, transcript: &[u8]) -> bool {
+    find(name).is_none_or(|agent| agent.holds_messages(transcript))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -402,6 +402,7 @@ fn relayed(own_program: &str, first: &[String], relay: &Relay) -> Vec<String> {
         }
     };
     let course = serde_json::json!({
+        "agent": relay.agent,
         "id": relay.id,
         "first": first,
         "later": relay.later,

@@ -9,7 +9,7 @@
 mod course;
 mod turn;
 
-pub use course::Course;
+pub use course::{Course, Holds};
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -27,7 +27,7 @@ enum Request {
 }
 
 /// Runs until its input ends or the agent cannot be started. `course` is a [`Course`] as JSON.
-pub fn run(course: &str) -> ExitCode {
+pub fn run(course: &str, holds: Holds) -> ExitCode {
     let course: Course = match serde_json::from_str(course) {
         Ok(course) => course,
         Err(fault) => {
@@ -43,7 +43,7 @@ pub fn run(course: &str) -> ExitCode {
     let current = Current::default();
     let (messages, queue) = mpsc::channel();
     let for_turns = current.clone();
-    let turns = std::thread::spawn(move || turns(course, &queue, &for_turns));
+    let turns = std::thread::spawn(move || turns(course, holds, &queue, &for_turns));
     for line in std::io::stdin().lock().lines().map_while(Result::ok) {
         match serde_json::from_str(&line) {
             Ok(Request::Message { text }) => {
@@ -62,9 +62,14 @@ pub fn run(course: &str) -> ExitCode {
 
 /// One message after the other. A turn in which the agent failed without a word ends the relay: the
 /// message was not taken, and only its sender can decide what becomes of it.
-fn turns(mut course: Course, queue: &mpsc::Receiver<String>, current: &Current) -> ExitCode {
+fn turns(
+    mut course: Course,
+    holds: Holds,
+    queue: &mpsc::Receiver<String>,
+    current: &Current,
+) -> ExitCode {
     for text in queue {
-        let end_of_turn = turn::run(course.next(), &text, current);
+        let end_of_turn = turn::run(course.next(holds), &text, current);
         let last_words = end_of_turn.last_words();
         let goes_on = end_of_turn.status == Some(0) || end_of_turn.spoke;
         let status = end_of_turn.status;

@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    glis_relay::run(&std::env::args().nth(1).unwrap_or_default())
+    glis_relay::run(&std::env::args().nth(1).unwrap_or_default(), |_, _| true)
 }

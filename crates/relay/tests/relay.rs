@@ -19,7 +19,7 @@ impl Rig {
         let words = |line: &str| {
             if line.is_empty() { json!([]) } else { json!(["sh", "-c", line]) }
         };
-        let course = json!({"id": "abc", "first": words(first), "later": words(later),
+        let course = json!({"agent": "sh", "id": "abc", "first": words(first), "later": words(later),
             "folder": folder, "levels": 0, "ending": "-abc.jsonl"});
         let mut command = Command::new(env!("CARGO_BIN_EXE_glis-relay"));
         command.arg(course.to_string()).env("FOLDER", folder);

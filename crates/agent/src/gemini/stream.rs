@@ -166,7 +166,7 @@ fn is_limit(fault: &str) -> bool {
 }
 
 /// Words, or parts that have some.
-fn content(content: &Value) -> String {
+pub(super) fn content(content: &Value) -> String {
     let parts = content.as_array().into_iter().flatten().map(|part| text(part, "/text"));
     content.as_str().map_or_else(|| parts.collect(), ToOwned::to_owned)
 }
