@@ -10,6 +10,7 @@ mod claude;
 mod codex;
 mod compaction;
 mod early;
+mod endings;
 mod failing;
 mod gemini;
 mod idle;

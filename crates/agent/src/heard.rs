@@ -4,6 +4,12 @@ use glis_core::input::Sign;
 use glis_wire::view::Voice;
 use serde::{Deserialize, Serialize};
 
+/// Why a turn came to nothing whose answer is not whole, where the agent has no words of its own for it.
+pub const CUT_OFF: &str =
+    "the answer was cut off at the greatest length that the model may give it";
+/// The same of one that the model does not give.
+pub(crate) const REFUSED: &str = "the model refused to go on with this";
+
 /// One thing that an agent was heard to say or do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Heard {

@@ -27,7 +27,7 @@ mod wants;
 pub use agent::{Agent, Version, Versions};
 pub use dialect::{Dialect, ENTER, Interrupt, ScreenPrompt, Shown, Source};
 pub use glis_core::talk::{ALLOW, ALLOW_FOR_SESSION, DENY};
-pub use heard::{Heard, Outcome, Said, Tally, TaskChange, Usage};
+pub use heard::{CUT_OFF, Heard, Outcome, Said, Tally, TaskChange, Usage};
 pub use launch::{Approach, Hooks, LaunchPlan, Places, Relay};
 pub use storage::{Database, FileLocation, OpenRef, RefFile, Registered, Rows, Segments};
 pub use table::{find, holds_messages, table};

@@ -98,7 +98,7 @@ impl Agent for OpenCode {
             id: agent_ref.to_owned(),
             state: include_str!("opencode/state.sql"),
             text: include_str!("opencode/text.sql"),
-            limit: include_str!("opencode/limit.sql"),
+            ending: include_str!("opencode/ending.sql"),
             take_back: &["import"],
         })
     }

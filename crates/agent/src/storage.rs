@@ -43,10 +43,18 @@ pub struct Rows {
     pub state: &'static str,
     /// Selects one text: the whole conversation, as the agent's program takes it back.
     pub text: &'static str,
-    /// Selects one text if the last turn ended at a usage limit: when that ends, as far as it is told.
-    pub limit: &'static str,
+    /// Selects one text if the last turn came to an end that only the database tells: [`Rows::LIMIT`] or
+    /// [`Rows::LENGTH`].
+    pub ending: &'static str,
     /// The arguments by which that program takes it back from the file whose name comes behind them.
     pub take_back: &'static [&'static str],
+}
+
+impl Rows {
+    /// The turn ended at a usage limit.
+    pub const LIMIT: &'static str = "limit";
+    /// The turn ended in the middle of an answer that was too long.
+    pub const LENGTH: &'static str = "length";
 }
 
 /// The file that a database is.

@@ -181,6 +181,32 @@ fn codex_in_its_terminal() {
     assert_eq!(rollout(&[other]), [failed(TALK)]);
 }
 
+/// It says in the protocol's words why it stopped; an answer that is too long only in its database.
+#[test]
+fn opencode_on_pipes() {
+    let opencode = |stopped: &str| {
+        let begun = json!({"id": "glis-conversation {}", "result": {"sessionId": "ses_1"}});
+        let over = json!({"id": "glis-message", "result": {"stopReason": stopped}});
+        signs("opencode", Mode::Headless, &[], &[begun, over]).pop()
+    };
+    assert_eq!(opencode("end_turn"), Some(Sign::TurnEnded));
+    assert_eq!(opencode("cancelled"), Some(Sign::TurnCut));
+    for stopped in ["refusal", "max_tokens", "max_turn_requests"] {
+        let sign = opencode(stopped);
+        assert!(matches!(&sign, Some(Sign::TurnFailed(why)) if !why.is_empty()), "{sign:?}");
+    }
+    let written = |finish: &str| {
+        let message = json!({"info": {"role": "assistant", "finish": finish}, "parts": []});
+        let document = json!({"messages": [message]}).to_string();
+        let mut dialect = glis_agent::find("opencode").unwrap().dialect(Mode::Headless);
+        dialect.read(0, document.as_bytes()).pop().and_then(|heard| heard.sign)
+    };
+    assert_eq!(written("stop"), Some(Sign::TurnEnded));
+    for finish in ["length", "content-filter"] {
+        assert!(matches!(written(finish), Some(Sign::TurnFailed(_))), "{finish}");
+    }
+}
+
 #[test]
 fn the_rehearsal_agent() {
     let limit = json!({"type": "limit", "reset_at": "2026-11-16T06:00:00Z"});

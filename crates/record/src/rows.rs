@@ -66,9 +66,9 @@ pub fn text(rows: &Rows) -> Result<Option<(State, String)>, RowsFault> {
     })
 }
 
-/// When the usage limit ends at which the last turn did, as far as that is told; `None` if it did not.
-pub fn limit(rows: &Rows) -> Result<Option<String>, RowsFault> {
-    look(rows, |database| select(database, rows.limit, &rows.id))
+/// How the last turn ended, if that is told by nothing else.
+pub fn ending(rows: &Rows) -> Result<Option<String>, RowsFault> {
+    look(rows, |database| select(database, rows.ending, &rows.id))
 }
 
 /// Makes last what the agent has written: it leaves that to the next time it tidies up. The database

@@ -367,7 +367,7 @@ mod tests {
             state: "SELECT sum(length(said)) || char(10) || group_concat(n, char(10)) FROM words \
                     WHERE id = ?1 HAVING count(*) > 0",
             text: "SELECT group_concat(said, ' ') FROM words WHERE id = ?1 HAVING count(*) > 0",
-            limit: "",
+            ending: "",
             take_back: &[],
         };
         let vault = Vault::of(dir.path(), "a");

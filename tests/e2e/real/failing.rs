@@ -1,14 +1,10 @@
-//! Starts and turns that fail: the agent's own words say why, and nothing is taken for done.
+//! Starts that fail: the agent's own words say why, and nothing is taken for done.
 
 use super::Real;
-use super::cast::{
-    CLAUDE_HEADLESS, CLAUDE_TERMINAL, CODEX_HEADLESS, CODEX_TERMINAL, GEMINI_HEADLESS, NAME,
-    OPENCODE_HEADLESS, Part, Play,
-};
+use super::cast::{CLAUDE_HEADLESS, CODEX_HEADLESS, GEMINI_HEADLESS, NAME, Play};
 use crate::support::house::Outcome;
 use glis_stub_model::installed::{CLAUDE, CODEX, GEMINI};
-use glis_stub_model::{Step, prompt};
-use serde_json::{Value, json};
+use serde_json::json;
 
 /// A session of a real agent with an argument that it does not know; what `show` says of its end.
 fn ends_with(real: &Real, words: &[&str], prompt: &[&str]) -> Outcome<String> {
@@ -185,56 +181,4 @@ fn a_new_session_of_an_agent_that_is_not_there() -> Outcome {
     let request = real.model.until_prompt("second words")?;
     assert!(request.holds("first words"));
     Ok(())
-}
-
-/// A model that refuses what it is asked, once. What ended the turn is told until another one begins.
-fn a_turn_that_the_model_refuses_has_failed(part: Part) -> Outcome {
-    for status in [400, 401] {
-        let Some(mut real) = Real::with(part.agent)? else { return Ok(()) };
-        // Claude Code would try again for minutes.
-        real.house.surround("CLAUDE_CODE_MAX_RETRIES", "1");
-        let play = Play::of(real, part, &[])?;
-        play.turn("first words")?;
-        let refused = Step { err: Some(status), ..Step::default() };
-        play.send(&prompt("refused", &[refused]))?;
-        play.asked("refused")?;
-        let failed = play.until("idle")?;
-        let why = failed["failure"].as_str().unwrap_or_default();
-        assert!(!why.is_empty(), "{status}: {failed}");
-        assert_eq!(failed["verdict"], "an error has ended the agent's turn", "{status}");
-        let listed = play.house().ok(&["show", NAME])?;
-        assert!(listed.contains(why.lines().next().unwrap_or_default()), "{listed}");
-        assert_eq!(play.turn("and on")?["failure"], Value::Null, "{status}");
-    }
-    Ok(())
-}
-
-#[test]
-fn claude_headless_tells_that_its_turn_failed() -> Outcome {
-    a_turn_that_the_model_refuses_has_failed(CLAUDE_HEADLESS)
-}
-
-#[test]
-fn claude_in_a_terminal_tells_that_its_turn_failed() -> Outcome {
-    a_turn_that_the_model_refuses_has_failed(CLAUDE_TERMINAL)
-}
-
-#[test]
-fn codex_headless_tells_that_its_turn_failed() -> Outcome {
-    a_turn_that_the_model_refuses_has_failed(CODEX_HEADLESS)
-}
-
-#[test]
-fn codex_in_a_terminal_tells_that_its_turn_failed() -> Outcome {
-    a_turn_that_the_model_refuses_has_failed(CODEX_TERMINAL)
-}
-
-#[test]
-fn opencode_tells_that_its_turn_failed() -> Outcome {
-    a_turn_that_the_model_refuses_has_failed(OPENCODE_HEADLESS)
-}
-
-#[test]
-fn gemini_tells_that_its_turn_failed() -> Outcome {
-    a_turn_that_the_model_refuses_has_failed(GEMINI_HEADLESS)
 }

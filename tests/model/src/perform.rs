@@ -3,7 +3,7 @@
 use crate::gates::{Gates, Passage};
 use crate::http::Reply;
 use crate::ledger::Outcome;
-use crate::protocol::{Call, Failure, Speaker};
+use crate::protocol::{Call, Close, Failure, Speaker, TOO_LONG_STATUS};
 use crate::script::{End, Step};
 use serde_json::{Value, json};
 use std::io;
@@ -31,6 +31,10 @@ pub(crate) fn perform(
     gates: &Gates,
 ) -> io::Result<Outcome> {
     rest(step.wait);
+    if step.end == End::TooLong {
+        speaker.too_long(reply)?;
+        return Ok(Outcome::Failed(TOO_LONG_STATUS));
+    }
     if let Some(gate) = &step.hold_first
         && gates.pass(gate, reply.stream()) == Passage::ClientGone
     {
@@ -58,14 +62,16 @@ pub(crate) fn perform(
     if let Some(more) = &step.more {
         say(more, speaker, reply)?;
     }
-    match step.end {
-        End::Proper => {}
+    let close = match step.end {
+        End::Proper | End::TooLong => Close::Proper,
+        End::Length => Close::Length,
+        End::Refusal => Close::Refusal,
         End::Cut => return Ok(Outcome::Cut),
         End::Hang => {
             gates.pass(NEVER, reply.stream());
             return Ok(Outcome::ClientGone);
         }
-    }
+    };
     let calls = calls(step, tag);
     match manner {
         Manner::Whole => reply.json(200, &[], &speaker.whole(&text, calls.first()))?,
@@ -73,7 +79,7 @@ pub(crate) fn perform(
             for call in &calls {
                 speaker.call(reply, call)?;
             }
-            speaker.end(reply)?;
+            speaker.end(reply, close)?;
         }
     }
     Ok(Outcome::Answered)

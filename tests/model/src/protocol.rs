@@ -14,6 +14,9 @@ use std::io;
 pub(crate) const TOKENS_IN: u32 = 1234;
 pub(crate) const TOKENS_OUT: u32 = 56;
 
+/// The status of a request that is too long.
+pub(crate) const TOO_LONG_STATUS: u16 = 400;
+
 /// How an agent speaks to its model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -71,6 +74,14 @@ pub(crate) struct Call {
     pub(crate) input: Value,
 }
 
+/// How an answer that was said comes to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Close {
+    Proper,
+    Length,
+    Refusal,
+}
+
 /// A failure to tell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Failure {
@@ -88,7 +99,9 @@ pub(crate) trait Speaker {
     /// A call of a tool.
     fn call(&mut self, reply: &mut Reply, call: &Call) -> io::Result<()>;
     /// What comes behind the last word.
-    fn end(&mut self, reply: &mut Reply) -> io::Result<()>;
+    fn end(&mut self, reply: &mut Reply, close: Close) -> io::Result<()>;
+    /// That the conversation is too long, in place of an answer.
+    fn too_long(&mut self, reply: &mut Reply) -> io::Result<()>;
     /// The whole answer in one piece.
     fn whole(&self, text: &str, call: Option<&Call>) -> Value;
     /// A failure: headers and body.
@@ -182,6 +195,8 @@ fn is_note(text: &str) -> bool {
         "<local-command",
         "# AGENTS.md",
         "[Request interrupted by user",
+        "Output token limit hit.",
+        "Your response above was stopped by a safety classifier",
     ];
     let text = text.trim_start();
     BEGINNINGS.iter().any(|beginning| text.starts_with(beginning))

@@ -76,6 +76,12 @@ pub enum End {
     Cut,
     /// Never, until the client gives up.
     Hang,
+    /// At the most that an answer may be long.
+    Length,
+    /// With the word that the model does not say more to this.
+    Refusal,
+    /// Before it begins: the conversation is too long for the model.
+    TooLong,
 }
 
 #[derive(Deserialize)]

@@ -353,6 +353,44 @@ fn an_answer_can_break_off() -> Tried {
     Ok(())
 }
 
+/// Why an answer stops short stands in the last event of each protocol that has something to say.
+#[test]
+fn an_answer_can_stop_short() -> Tried {
+    let model = Model::start()?;
+    let told = |end, target: &str, by: &dyn Fn(String) -> Value| {
+        let step = Step { end, ..says("half") };
+        let mut body = by(prompt("go", &[step]));
+        body["stream"] = json!(true);
+        body["tools"] = tool();
+        ask(&model, target, &body).map(|answer| answer.body)
+    };
+    let message = |text: String| json!({"messages": [{"role": "user", "content": text}]});
+    let input = |text: String| json!({ "input": text });
+    let contents =
+        |text: String| json!({"contents": [{"role": "user", "parts": [{ "text": text }]}]});
+    let gemini = "/v1beta/models/m:streamGenerateContent";
+    for (target, by, words) in [
+        (
+            "/v1/messages",
+            &message as &dyn Fn(String) -> Value,
+            ["refusal", "max_tokens", "too long"],
+        ),
+        ("/v1/chat/completions", &message, ["content_filter", "length", "context_length_exceeded"]),
+        (
+            "/v1/responses",
+            &input,
+            ["content_filter", "max_output_tokens", "context_length_exceeded"],
+        ),
+        (gemini, &contents, ["SAFETY", "MAX_TOKENS", "exceeds the maximum"]),
+    ] {
+        for (end, words) in [End::Refusal, End::Length, End::TooLong].into_iter().zip(words) {
+            let body = told(end, target, by)?;
+            assert!(body.contains(words), "{target} {end:?}: {body}");
+        }
+    }
+    Ok(())
+}
+
 #[test]
 fn slow_words_come_one_by_one() -> Tried {
     let model = Model::start()?;

@@ -2,7 +2,7 @@
 
 use super::written::{ENTRY, REJECTED, meaning};
 use crate::dialect::{Dialect, GONE, Interrupt, NO_SUCH_CHOICE, Shown, Source};
-use crate::heard::{Heard, Said, Usage};
+use crate::heard::{CUT_OFF, Heard, REFUSED, Said, Usage};
 use crate::hearing::{Meaning, as_text, gist, json_line, pending, text, what};
 use crate::launch::Approach;
 use crate::lines::Lines;
@@ -248,15 +248,21 @@ impl Acp {
         for id in std::mem::take(&mut self.asks).into_keys() {
             line.sign(Sign::AskGone(AskId(id)));
         }
-        let mut said = Said::new(Voice::System, error);
+        let stopped = text(words, "/result/stopReason");
+        let why = match stopped {
+            "refusal" => REFUSED,
+            "max_tokens" => CUT_OFF,
+            "max_turn_requests" => "the turn had more requests than it may have",
+            _ => error,
+        };
+        let mut said = Said::new(Voice::System, why);
         let tokens = |key: &str| words.pointer(&format!("/result/usage/{key}"))?.as_u64();
         said.usage = tokens("inputTokens").map(|tokens_in| Usage {
             tokens_in,
             tokens_out: tokens("outputTokens").unwrap_or_default(),
             cost_micros: self.cost_micros,
         });
-        let cut = text(words, "/result/stopReason") == "cancelled";
-        line.turn_over(if cut { Sign::TurnCut } else { Sign::TurnEnded }, said);
+        line.turn_over(if stopped == "cancelled" { Sign::TurnCut } else { Sign::TurnEnded }, said);
     }
 }
 

@@ -1,7 +1,7 @@
 //! What `OpenCode` has written down of a conversation: one document, as it exports it. It is read where
 //! its output was lost, and has to say the same in the same words.
 
-use crate::heard::Said;
+use crate::heard::{CUT_OFF, REFUSED, Said};
 use crate::hearing::{Meaning, as_said, gist, text};
 use glis_core::input::Sign;
 use serde_json::Value;
@@ -64,6 +64,8 @@ impl Story {
         if is_over {
             self.says();
             self.line.sign(match text(error, "/name") {
+                "" if finish == "length" => Sign::TurnFailed(CUT_OFF.to_owned()),
+                "" if finish == "content-filter" => Sign::TurnFailed(REFUSED.to_owned()),
                 "" => Sign::TurnEnded,
                 INTERRUPTED => Sign::TurnCut,
                 name => {

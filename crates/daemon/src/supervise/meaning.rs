@@ -2,7 +2,7 @@
 
 use super::listener::Listener;
 use crate::resets;
-use glis_agent::{Outcome, Said};
+use glis_agent::{CUT_OFF, Outcome, Rows, Said};
 use glis_core::input::Sign;
 use glis_core::session::Phase;
 use glis_record::rows;
@@ -10,7 +10,7 @@ use glis_record::rows;
 impl Listener {
     /// A sign as it is meant.
     pub(super) async fn meant(&self, sign: Sign) -> Sign {
-        let sign = self.limited(sign).await;
+        let sign = self.as_recorded(sign).await;
         self.placed(by_the_calendar(sign)).await
     }
 
@@ -24,14 +24,21 @@ impl Listener {
         Said { outcome: Some(if cut { Outcome::Interrupted } else { Outcome::Denied }), ..said }
     }
 
-    /// An agent that has a database tells only there that it was a usage limit that ended a turn.
-    async fn limited(&self, sign: Sign) -> Sign {
-        if !matches!(sign, Sign::TurnFailed(_)) {
+    /// An agent that has a database tells only there that it was a usage limit that ended a turn, or that
+    /// the answer was cut off at its greatest length.
+    async fn as_recorded(&self, sign: Sign) -> Sign {
+        if !matches!(sign, Sign::TurnFailed(_) | Sign::TurnEnded) {
             return sign;
         }
         let Some(rows) = self.rows() else { return sign };
-        let told = self.supervisor.run_blocking(move || Ok(rows::limit(&rows)?)).await;
-        told.ok().flatten().map_or(sign, |reset_at| Sign::TurnLimited { reset_at })
+        let told = self.supervisor.run_blocking(move || Ok(rows::ending(&rows)?)).await;
+        match (sign, told.ok().flatten().as_deref()) {
+            (Sign::TurnFailed(_), Some(Rows::LIMIT)) => {
+                Sign::TurnLimited { reset_at: String::new() }
+            }
+            (Sign::TurnEnded, Some(Rows::LENGTH)) => Sign::TurnFailed(CUT_OFF.to_owned()),
+            (sign, _) => sign,
+        }
     }
 }
 

@@ -7,7 +7,7 @@ const STATE: &str = "SELECT count(*) || char(10) || group_concat(said, char(10))
 const TEXT: &str = "SELECT group_concat(said, ' ') FROM words WHERE id = ?1 HAVING count(*) > 0";
 
 fn rows(database: Database) -> Rows {
-    Rows { database, id: "a".to_owned(), state: STATE, text: TEXT, limit: "", take_back: &[] }
+    Rows { database, id: "a".to_owned(), state: STATE, text: TEXT, ending: "", take_back: &[] }
 }
 
 fn at(path: &Path) -> Rows {
@@ -150,7 +150,7 @@ fn what_has_changed_meanwhile_is_read_again() {
 }
 
 #[test]
-fn only_the_last_message_tells_of_a_limit() {
+fn only_the_last_message_tells_of_a_limit_or_a_length() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("x.db");
     let home = path.to_string_lossy().into_owned();
@@ -164,17 +164,20 @@ fn only_the_last_message_tells_of_a_limit() {
         serde_json::json!({"role": "assistant", "error": {"name": "APIError", "data": data}})
     };
     let asked = serde_json::json!({"role": "user"});
-    let told = Some(String::new());
+    let answered = |finish: &str| serde_json::json!({"role": "assistant", "finish": finish});
+    let told = Some(Rows::LIMIT.to_owned());
     let story = [
         ("a", asked.clone(), None),
         ("a", failed(429), told.clone()),
         ("b", asked.clone(), told),
         ("a", asked, None),
         ("a", failed(500), None),
+        ("a", answered("length"), Some(Rows::LENGTH.to_owned())),
+        ("a", answered("stop"), None),
     ];
     for (time, (session, data, expected)) in (1..).zip(story) {
         let message = (format!("msg_{time}"), session, time, data.to_string());
         database.execute("INSERT INTO message VALUES (?1, ?2, ?3, ?4)", message).unwrap();
-        assert_eq!(limit(&rows).unwrap(), expected, "{data}");
+        assert_eq!(ending(&rows).unwrap(), expected, "{data}");
     }
 }

@@ -1,8 +1,8 @@
 //! `OpenAI`'s chat completions: how `OpenCode` speaks to a provider that nobody knows.
 
 use super::{
-    Call, Failure, Protocol, Purpose, Question, Speaker, TOKENS_IN, TOKENS_OUT, Turns, Voice, flat,
-    list,
+    Call, Close, Failure, Protocol, Purpose, Question, Speaker, TOKENS_IN, TOKENS_OUT,
+    TOO_LONG_STATUS, Turns, Voice, flat, list,
 };
 use crate::http::{Reply, Request};
 use serde_json::{Value, json};
@@ -88,13 +88,26 @@ impl Speaker for Chat {
         self.delta(reply, &json!({"tool_calls": called(call)}), &Value::Null)
     }
 
-    fn end(&mut self, reply: &mut Reply) -> io::Result<()> {
-        self.delta(reply, &json!({}), &json!(self.finish))?;
+    fn end(&mut self, reply: &mut Reply, close: Close) -> io::Result<()> {
+        let finish = match close {
+            Close::Proper => self.finish,
+            Close::Length => "length",
+            Close::Refusal => "content_filter",
+        };
+        self.delta(reply, &json!({}), &json!(finish))?;
         let mut last = self.envelope("chat.completion.chunk", &json!([]));
         last["usage"] = usage();
         reply.event(None, &last)?;
         reply.word("[DONE]")?;
         reply.end()
+    }
+
+    fn too_long(&mut self, reply: &mut Reply) -> io::Result<()> {
+        let message = "This model's maximum context length is 200000 tokens. However, your messages \
+                       resulted in 210000 tokens.";
+        let error = json!({"type": "invalid_request_error", "code": "context_length_exceeded",
+            "message": message});
+        reply.json(TOO_LONG_STATUS, &[], &json!({ "error": error }))
     }
 
     fn whole(&self, text: &str, call: Option<&Call>) -> Value {

@@ -1,7 +1,8 @@
 //! Google's `generateContent`: how Gemini CLI speaks.
 
 use super::{
-    Call, Failure, Protocol, Purpose, Question, Speaker, TOKENS_IN, TOKENS_OUT, Turns, Voice, list,
+    Call, Close, Failure, Protocol, Purpose, Question, Speaker, TOKENS_IN, TOKENS_OUT,
+    TOO_LONG_STATUS, Turns, Voice, list,
 };
 use crate::http::{Reply, Request};
 use serde_json::{Value, json};
@@ -69,9 +70,22 @@ impl Speaker for Gemini {
         reply.event(None, &Self::answer(&json!([Self::called(call)]), None))
     }
 
-    fn end(&mut self, reply: &mut Reply) -> io::Result<()> {
-        reply.event(None, &Self::answer(&json!([{"text": ""}]), Some("STOP")))?;
+    fn end(&mut self, reply: &mut Reply, close: Close) -> io::Result<()> {
+        let finish = match close {
+            Close::Proper => "STOP",
+            Close::Length => "MAX_TOKENS",
+            Close::Refusal => "SAFETY",
+        };
+        reply.event(None, &Self::answer(&json!([{"text": ""}]), Some(finish)))?;
         reply.end()
+    }
+
+    fn too_long(&mut self, reply: &mut Reply) -> io::Result<()> {
+        let message = "The input token count (1100000) exceeds the maximum number of tokens allowed \
+                       (1048576).";
+        let error =
+            json!({"code": TOO_LONG_STATUS, "message": message, "status": "INVALID_ARGUMENT"});
+        reply.json(TOO_LONG_STATUS, &[], &json!({ "error": error }))
     }
 
     fn whole(&self, text: &str, call: Option<&Call>) -> Value {

@@ -1,8 +1,8 @@
 //! Anthropic's Messages: how Claude Code speaks.
 
 use super::{
-    Call, Failure, Protocol, Purpose, Question, Speaker, TOKENS_IN, TOKENS_OUT, Turns, Voice, flat,
-    list,
+    Call, Close, Failure, Protocol, Purpose, Question, Speaker, TOKENS_IN, TOKENS_OUT,
+    TOO_LONG_STATUS, Turns, Voice, flat, list,
 };
 use crate::http::{Reply, Request};
 use serde_json::{Value, json};
@@ -109,14 +109,25 @@ impl Speaker for Messages {
         Ok(())
     }
 
-    fn end(&mut self, reply: &mut Reply) -> io::Result<()> {
+    fn end(&mut self, reply: &mut Reply, close: Close) -> io::Result<()> {
         self.close_text(reply)?;
-        let reason = if self.called { "tool_use" } else { "end_turn" };
+        let reason = match close {
+            Close::Proper if self.called => "tool_use",
+            Close::Proper => "end_turn",
+            Close::Length => "max_tokens",
+            Close::Refusal => "refusal",
+        };
         let delta = json!({"stop_reason": reason, "stop_sequence": null});
         let usage = json!({"output_tokens": TOKENS_OUT});
         Self::event(reply, "message_delta", json!({"delta": delta, "usage": usage}))?;
         Self::event(reply, "message_stop", json!({}))?;
         reply.end()
+    }
+
+    fn too_long(&mut self, reply: &mut Reply) -> io::Result<()> {
+        let message = "prompt is too long: 210000 tokens > 200000 maximum";
+        let error = json!({"type": "invalid_request_error", "message": message});
+        reply.json(TOO_LONG_STATUS, &[], &json!({"type": "error", "error": error}))
     }
 
     fn whole(&self, text: &str, call: Option<&Call>) -> Value {

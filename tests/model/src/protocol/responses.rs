@@ -1,8 +1,8 @@
 //! `OpenAI`'s Responses: how Codex speaks.
 
 use super::{
-    Call, Failure, Protocol, Purpose, Question, Speaker, TOKENS_IN, TOKENS_OUT, Turns, Voice, flat,
-    list,
+    Call, Close, Failure, Protocol, Purpose, Question, Speaker, TOKENS_IN, TOKENS_OUT, Turns,
+    Voice, flat, list,
 };
 use crate::http::{Reply, Request};
 use serde_json::{Value, json};
@@ -179,10 +179,30 @@ impl Speaker for Responses {
         self.finish_item(reply, item)
     }
 
-    fn end(&mut self, reply: &mut Reply) -> io::Result<()> {
+    fn end(&mut self, reply: &mut Reply, close: Close) -> io::Result<()> {
         self.close_text(reply)?;
-        let response = self.response("completed", &self.output);
-        self.event(reply, "response.completed", json!({ "response": response }))?;
+        let why = match close {
+            Close::Proper => {
+                let response = self.response("completed", &self.output);
+                self.event(reply, "response.completed", json!({ "response": response }))?;
+                return reply.end();
+            }
+            Close::Length => "max_output_tokens",
+            Close::Refusal => "content_filter",
+        };
+        let mut response = self.response("incomplete", &self.output);
+        response["incomplete_details"] = json!({ "reason": why });
+        self.event(reply, "response.incomplete", json!({ "response": response }))?;
+        reply.end()
+    }
+
+    /// Told in the stream, and not by a status.
+    fn too_long(&mut self, reply: &mut Reply) -> io::Result<()> {
+        self.begin(reply)?;
+        let message = "Your input exceeds the context window of this model.";
+        let mut response = self.response("failed", &[]);
+        response["error"] = json!({"code": "context_length_exceeded", "message": message});
+        self.event(reply, "response.failed", json!({ "response": response }))?;
         reply.end()
     }
 
