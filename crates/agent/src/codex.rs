@@ -185,6 +185,10 @@ fn given_ms(id: &str) -> Option<u64> {
 /// What stands below the prompt, so that its screen reads the same for everybody.
 const STATUS_LINE: &str = "tui.status_line=[\"model-with-reasoning\",\"current-dir\"]";
 
+/// Its terminal offers the model tools for worktrees, threads and forks of its own: what it does there is in no
+/// snapshot, and nobody is shown it. It leaves them out where the settings have a server of their name.
+const NO_TOOLS_OF_ITS_OWN: &str = "mcp_servers.codex_tui={command=\"true\",enabled=false}";
+
 /// The command line for a terminal. Without `--no-daemon` the turns would run in a process of their
 /// own, which would survive the end of this one. With tips it counts in the user's settings how often
 /// it has shown them. Whether a folder is trusted is not decided here as it is without a terminal:
@@ -198,7 +202,7 @@ fn in_terminal(session: &Session, how: Approach) -> Vec<String> {
     }
     let mut add = |words: &[&str]| argv.extend(words.iter().map(|word| (*word).to_owned()));
     add(&["--no-daemon", "-c", "tui.show_tooltips=false", "-c", STATUS_LINE]);
-    add(&["-c", "check_for_update_on_startup=false"]);
+    add(&["-c", "check_for_update_on_startup=false", "-c", NO_TOOLS_OF_ITS_OWN]);
     add(&["--sandbox", sandbox, "--ask-for-approval", approval]);
     if let Some(model) = &spec.model {
         add(&["--model", model]);

@@ -45,6 +45,21 @@ fn two_in_one_folder_stay_in_their_own_conversations() -> Outcome {
     Ok(())
 }
 
+/// Its terminal has tools for worktrees and threads of its own making: what it did there would be in no
+/// snapshot, and shown to nobody.
+#[test]
+fn it_is_offered_no_worktrees_and_threads_of_its_own() -> Outcome {
+    let Some(play) = Play::with(CODEX_TERMINAL, &[])? else { return Ok(()) };
+    play.turn("which tools have you got?")?;
+    let offered = play.asked("which tools")?.body["tools"].to_string();
+    assert!(offered.contains("exec_command"), "{offered}");
+    for tool in ["create_worktree", "fork_thread", "create_thread", "codex_tui"] {
+        assert!(!offered.contains(tool), "{tool}: {offered}");
+    }
+    assert!(!play.house().ok(&["show", NAME])?.contains("codex_tui"));
+    Ok(())
+}
+
 /// Why a session waits whose agent has not even begun.
 const ITSELF: &str = "its program itself asks something";
 
