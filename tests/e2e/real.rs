@@ -1,6 +1,7 @@
 //! The real agents in a house of their own: with a home and a configuration that are nobody else's,
 //! and the stub model on loopback.
 
+mod able;
 mod accounts;
 mod answers;
 mod bare;

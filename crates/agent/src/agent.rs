@@ -2,6 +2,7 @@
 
 use crate::dialect::Dialect;
 use crate::launch::{Approach, LaunchPlan, Places};
+use crate::login::{Ability, Login, LoginFacts};
 use crate::storage::{FileLocation, OpenRef, Registered, Rows, Segments};
 use glis_core::session::Session;
 use glis_core::spec::{Mode, Traits};
@@ -115,6 +116,16 @@ pub trait Agent: Sync {
     /// The versions that it is known to work with.
     fn versions(&self) -> Option<Versions> {
         None
+    }
+
+    /// What tells whether it is logged in.
+    fn login(&self) -> Login {
+        Login::Untold
+    }
+
+    /// Whether it can work, by what was told.
+    fn ability(&self, _facts: &LoginFacts<'_>) -> Ability {
+        Ability::Unknown
     }
 
     /// A listener for one run of the process.

@@ -12,6 +12,7 @@ use crate::agent::{Agent, Versions};
 use crate::dialect::Dialect;
 use crate::hearing::json_line;
 use crate::launch::{Approach, Hooks, LaunchPlan, Places};
+use crate::login::{self, Ability, Login, LoginFacts};
 use crate::reserved::{Letters, Reserved};
 use crate::storage::{FileLocation, Registered};
 use glis_core::session::Session;
@@ -180,6 +181,14 @@ impl Agent for Claude {
         // `--permission-prompt-tool stdio` and hooks by `--settings` came with 2.0; 2.1.31
         // is the oldest that is promised to work.
         Some(Versions { oldest: (2, 1, 31), tried: (2, 1, 326), bad: &[] })
+    }
+
+    fn login(&self) -> Login {
+        Login::Call(&["auth", "status", "--json"])
+    }
+
+    fn ability(&self, facts: &LoginFacts<'_>) -> Ability {
+        login::claude(facts)
     }
 
     fn dialect(&self, mode: Mode) -> Box<dyn Dialect> {

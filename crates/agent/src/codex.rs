@@ -8,6 +8,7 @@ use crate::agent::{Agent, Versions};
 use crate::dialect::Dialect;
 use crate::hearing::{json_line, text};
 use crate::launch::{Approach, LaunchPlan, Places};
+use crate::login::{self, Ability, Login, LoginFacts};
 use crate::reserved::{Letters, Reserved};
 use crate::storage::{FileLocation, OpenRef, RefFile, Segments};
 use glis_core::session::Session;
@@ -144,6 +145,14 @@ impl Agent for Codex {
         // Threads with an explicit id and `turn/interrupt` in the app server are older than this;
         // they were not tried.
         Some(Versions { oldest: (0, 150, 0), tried: (0, 169, 0), bad: &[] })
+    }
+
+    fn login(&self) -> Login {
+        Login::Call(&["login", "status"])
+    }
+
+    fn ability(&self, facts: &LoginFacts<'_>) -> Ability {
+        login::codex(facts)
     }
 
     fn dialect(&self, mode: Mode) -> Box<dyn Dialect> {

@@ -9,6 +9,7 @@ use crate::agent::{Agent, Versions};
 use crate::dialect::Dialect;
 use crate::hearing::text;
 use crate::launch::{Approach, LaunchPlan, Places, Relay};
+use crate::login::{self, Ability, Login, LoginFacts};
 use crate::reserved::{Letters, Reserved};
 use crate::storage::FileLocation;
 use glis_core::session::Session;
@@ -126,6 +127,14 @@ impl Agent for Gemini {
 
     fn versions(&self) -> Option<Versions> {
         Some(Versions { oldest: (0, 61, 0), tried: (0, 61, 0), bad: &[] })
+    }
+
+    fn login(&self) -> Login {
+        Login::Files(&[".gemini/settings.json", ".gemini/.env", ".env"])
+    }
+
+    fn ability(&self, facts: &LoginFacts<'_>) -> Ability {
+        login::gemini(facts)
     }
 
     fn dialect(&self, _mode: Mode) -> Box<dyn Dialect> {

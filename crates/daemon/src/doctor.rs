@@ -1,5 +1,6 @@
 //! Looks for problems, and says how to fix them.
 
+mod agents;
 mod chat;
 mod finding;
 mod log;
@@ -58,6 +59,11 @@ impl Doctor {
         let mut findings = vec![self.ask(git).await.unwrap_or_else(|why| git_hangs(&why))];
         findings.extend(self.house(all, Arc::clone(&known)).await);
         findings.extend(untested);
+        for (name, agent) in glis_agent::table() {
+            // A program that does not answer says nothing about who is logged in.
+            let login = self.ask(move || agents::login(name, *agent)).await;
+            findings.extend(login.unwrap_or_default());
+        }
         for (path, sessions) in living {
             // Whole sessions go through its hands, one after the other.
             findings.extend(Box::pin(self.repository(path, sessions, &known)).await);

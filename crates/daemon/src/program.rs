@@ -2,7 +2,7 @@
 
 use crate::child::ends_within;
 use crate::environments::Env;
-use glis_agent::{Agent, Version};
+use glis_agent::{Ability, Agent, Login, LoginFacts, Version};
 use glis_core::refusal::ResumeFault;
 use rustix::fs::{MemfdFlags, memfd_create};
 use std::collections::HashMap;
@@ -144,6 +144,42 @@ fn asked(program: &Path, env: &Env, secs_max: u32) -> Learned {
     version_in(&said).ok_or_else(|| {
         let line: String = said.trim().chars().take(SAID_CHARS_MAX).collect();
         format!("`--version` says {line:?}")
+    })
+}
+
+/// Whether an agent can work in this folder, as far as that is told without asking its model. It takes
+/// [`ANSWER_SECS_MAX`] at most; what is not told in time is not known.
+pub(crate) fn can_work(
+    agent: &dyn Agent,
+    program: &Path,
+    arguments: &[String],
+    folder: &Path,
+    env: &Env,
+) -> Ability {
+    let variable =
+        |name: &str| env.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
+    let home = agent.home(&variable).unwrap_or_default();
+    let told = match agent.login() {
+        Login::Untold => return Ability::Unknown,
+        Login::Call(words) => {
+            let words: Vec<&OsStr> = words.iter().map(OsStr::new).collect();
+            match run(program, &words, env, folder, ANSWER_SECS_MAX) {
+                Ok(Told { end: End::Well | End::Failed(_), output, errors }) => output + &errors,
+                Ok(Told { end: End::TooLate, .. }) | Err(_) => return Ability::Unknown,
+            }
+        }
+        Login::Files(names) => {
+            let folders = folder.ancestors().chain(Path::new(&home).parent());
+            let files = folders.flat_map(|folder| names.iter().map(|name| folder.join(name)));
+            files.filter_map(|file| std::fs::read_to_string(file).ok()).collect()
+        }
+    };
+    let settings = agent.settings(&home).and_then(|file| std::fs::read_to_string(file).ok());
+    agent.ability(&LoginFacts {
+        told: &told,
+        settings: &settings.unwrap_or_default(),
+        arguments,
+        variable: &variable,
     })
 }
 
