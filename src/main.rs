@@ -2,7 +2,7 @@
 
 use glis_cli::complaint::Complaint;
 use glis_cli::{Next, Web, WebFront};
-use glis_daemon::{DaemonFault, Own};
+use glis_daemon::{DaemonFault, Own, Standing};
 use glis_prove::Voice;
 use glis_tui::Told;
 use glis_web::{Front, Pair};
@@ -27,6 +27,7 @@ fn main() -> ExitCode {
         [_, "hold-sweep", session, dir, kept] => {
             return glis_hold::run_sweep(session, Path::new(dir), kept);
         }
+        [_, "keep", umask] => return keep(umask),
         [_, "seed-log", count] => return seed_log(count),
         [_, "relay", course] => return glis_relay::run(course, glis_agent::holds_messages),
         [_, "rehearse", ..] => {
@@ -40,13 +41,13 @@ fn main() -> ExitCode {
     });
     if let [_, "daemon", "run", "--detached"] = words.as_slice() {
         // What reads the command line would stay in the memory of a process that lives for weeks.
-        return daemon(Voice::Aloud, glis_daemon::detach);
+        return daemon(Voice::Aloud, Standing::Alone);
     }
     let voice = |json| if json { Voice::Kept } else { Voice::Aloud };
     match glis_cli::run(std::env::args_os(), own_build()) {
         Next::Exit(status) => ExitCode::from(status),
-        Next::Daemon { json, detached: true } => daemon(voice(json), glis_daemon::detach),
-        Next::Daemon { json, detached: false } => daemon(voice(json), || ()),
+        Next::Daemon { json, detached: true } => daemon(voice(json), Standing::Alone),
+        Next::Daemon { json, detached: false } => daemon(voice(json), Standing::Attended),
         Next::Tui { read_only } => tui(read_only),
         Next::Web { json, wanted } => ExitCode::from(web(json, wanted)),
         Next::Chat { json } => chat(json),
@@ -203,6 +204,15 @@ fn own_build() -> Build {
     Build { version, build: env!("GLIS_BUILD_ID").parse().unwrap_or(0) }
 }
 
+/// Has the daemon come back that it is started by. Nobody hears it: what is wrong shows when the next one starts.
+fn keep(umask: &str) -> ExitCode {
+    glis_hold::close_inherited();
+    glis_daemon::detach();
+    // It sleeps until there is something to do, and then does little.
+    glis_hold::give_back_memory();
+    glis_cli::keep(umask).map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS)
+}
+
 /// For measuring: a house with a long past.
 fn seed_log(count: &str) -> ExitCode {
     let home = glis_cli::find_home().ok();
@@ -216,7 +226,7 @@ fn seed_log(count: &str) -> ExitCode {
 }
 
 /// Says `ready` on standard output once front ends are let in, or why that will not happen.
-fn daemon(voice: Voice, take_leave: impl FnOnce()) -> ExitCode {
+fn daemon(voice: Voice, standing: Standing) -> ExitCode {
     let refuse = |complaint: Complaint| {
         match voice {
             Voice::Aloud => tell(&complaint.message),
@@ -235,8 +245,8 @@ fn daemon(voice: Voice, take_leave: impl FnOnce()) -> ExitCode {
         Ok(home) => home,
         Err(complaint) => return refuse(complaint),
     };
-    take_leave();
     let own = Own {
+        standing,
         build: own_build(),
         mark_death: glis_hold::mark_death,
         give_back_memory: glis_hold::give_back_memory,

@@ -156,6 +156,7 @@ mod daemon {
     pub(crate) mod client;
     pub(crate) mod doors;
     mod golden;
+    mod keeper;
     mod notify;
     mod origins;
     pub(crate) mod outside;

@@ -29,6 +29,7 @@ const FLOORS: &[(&str, &[&str])] = &[
             "compact",
             "create",
             "judging",
+            "keeper",
             "notify",
             "shutdown",
         ],

@@ -82,6 +82,19 @@ pub(crate) fn end_foreign() -> Result<bool, Complaint> {
     Ok(own()?.end_foreign(&mut Watch::default())?)
 }
 
+/// Starts the next daemon if the one at whose pipe this process reads dies.
+pub fn keep(umask: &str) -> Result<(), Complaint> {
+    let home = find_home()?;
+    glis_client::keep(&home, umask)
+        .map_err(|fault| Complaint::new(Kind::Failed, format!("{}: {fault}", home.state.display())))
+}
+
+/// Has nothing start a daemon by itself.
+pub(crate) fn dismiss_keeper() -> Result<(), Complaint> {
+    own()?.dismiss_keeper();
+    Ok(())
+}
+
 /// The way to the daemon for a face that this user has before them.
 pub fn connector(face: Face, scope: Scope) -> Result<Connector, Complaint> {
     let (home, build) = (find_home()?, own_build().clone());

@@ -10,7 +10,7 @@ mod verbs;
 mod width;
 mod words;
 
-pub use control::{connector, find_home};
+pub use control::{connector, find_home, keep};
 pub use glis_tty as tty;
 pub use verbs::{
     KeyCheck, Keys, Next, Performed, Web, WebFront, check_keys_by, chosen_keys, perform, run,

@@ -9,7 +9,7 @@ use crate::wake;
 use crate::watcher::{Waiting, Watcher};
 use glis_wire::build::Build;
 use glis_wire::call::{Origin, Scope};
-use glis_wire::home::{Home, SOCKET};
+use glis_wire::home::{Home, KEEPER, SOCKET};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use std::cmp::Ordering;
@@ -106,6 +106,11 @@ impl Connector {
         }
     }
 
+    /// Has nothing start a daemon by itself, where the last one died while something went on.
+    pub fn dismiss_keeper(&self) {
+        std::fs::remove_file(self.home.state.join(KEEPER)).ok();
+    }
+
     /// Whether the daemon that was there has ended in good order: it takes its socket with it, before its lock, and one
     /// that died leaves it behind.
     pub fn has_left(&self) -> bool {
@@ -149,12 +154,12 @@ impl Connector {
 }
 
 /// Whether a daemon listens.
-fn has_socket(home: &Home) -> bool {
+pub(crate) fn has_socket(home: &Home) -> bool {
     open_socket(home).is_ok()
 }
 
 /// Whether a process has the place of this house's daemon, reachable or not.
-fn has_daemon(home: &Home) -> bool {
+pub(crate) fn has_daemon(home: &Home) -> bool {
     let folder = File::open(&home.state);
     folder.is_ok_and(|folder| {
         flock(folder, FlockOperation::NonBlockingLockShared) == Err(Errno::WOULDBLOCK)

@@ -8,7 +8,7 @@ use crate::gate::{Gate, GateEvent};
 use crate::ids::{MessageId, OpId, PlanId, SessionId};
 use crate::index::{Entry, Index};
 use crate::limits::Limits;
-use crate::plan::Plan;
+use crate::plan::{Plan, Run, RunState};
 use crate::refusal::Refusal;
 use crate::session::{Session, WallMs};
 use crate::status::Status;
@@ -129,6 +129,17 @@ impl House {
     /// The plan of this id.
     pub fn plan(&self, id: &PlanId) -> Option<&Plan> {
         self.plans.get(id)
+    }
+
+    /// Whether something goes on although nobody asks for anything: a run of a plan, a loop, a session that is paused
+    /// until a time. What else of a plan is ready begins with the decision that makes room for it.
+    pub fn goes_on_by_itself(&self) -> bool {
+        let session_of = |run: &Run| run.session.as_ref().and_then(|id| self.session(id));
+        let runs = |plan: &Plan| {
+            let mut active = plan.active.iter().filter_map(|id| plan.run(id));
+            active.any(|run| run.state(session_of(run)) == RunState::Running)
+        };
+        self.index.goes_on() || self.plans.values().any(runs)
     }
 
     /// Gives an event its place in the log and folds it in. It is from whom it is said to be from, or

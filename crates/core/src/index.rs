@@ -8,10 +8,11 @@ use crate::status::Status;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Which sessions do something, and which have a name.
+/// Which sessions do something, which go on by themselves, and which have a name.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Index {
     stirring: BTreeSet<SessionId>,
+    going_on: BTreeSet<SessionId>,
     named: BTreeMap<String, BTreeSet<SessionId>>,
 }
 
@@ -19,6 +20,7 @@ pub(crate) struct Index {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Entry {
     stirs: bool,
+    goes_on: bool,
     name: Option<String>,
     /// The name that it is about to have.
     returns_as: Option<String>,
@@ -36,7 +38,8 @@ impl Entry {
             | Phase::Rest(_) => None,
         };
         let name = (session.status() != Status::Archived).then(|| session.name.clone());
-        Self { stirs: session.stirs(), name, returns_as }
+        let goes_on = session.goes_on_by_itself();
+        Self { stirs: session.stirs(), goes_on, name, returns_as }
     }
 
     fn names(&self) -> impl Iterator<Item = &String> {
@@ -61,6 +64,11 @@ impl Index {
             self.stirring.insert(id.clone());
         } else {
             self.stirring.remove(id);
+        }
+        if is.goes_on {
+            self.going_on.insert(id.clone());
+        } else {
+            self.going_on.remove(id);
         }
         for name in was.names() {
             if let Some(ids) = self.named.get_mut(name) {
@@ -87,6 +95,11 @@ impl Index {
     /// Sessions of which something is under way, or which wait for their turn.
     pub(crate) fn stirring(&self) -> impl Iterator<Item = &SessionId> {
         self.stirring.iter()
+    }
+
+    /// Whether a session goes on by itself.
+    pub(crate) fn goes_on(&self) -> bool {
+        !self.going_on.is_empty()
     }
 
     /// Sessions that have this name, or are about to.

@@ -68,6 +68,14 @@ impl Session {
         self.looped.as_ref().is_some_and(|looped| looped.word(self) == "running")
     }
 
+    /// Whether it goes on although nobody asks for anything: it iterates, or is paused until a time.
+    pub(crate) fn goes_on_by_itself(&self) -> bool {
+        let loops = |looped: &Loop| matches!(looped.word(self), "running" | "pausing");
+        self.looped.as_deref().is_some_and(loops)
+            || self.comes_back()
+            || self.is_to_be_tried_again()
+    }
+
     /// Whether the daemon looks back at an iteration, or is to.
     pub fn is_looked_back_at(&self) -> bool {
         let looking = |looped: &Loop| matches!(looped.stage, LoopStage::Looking { .. });

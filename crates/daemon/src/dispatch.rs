@@ -5,6 +5,7 @@ use crate::controller::Act;
 use crate::gate::GateStore;
 use crate::jobs::Jobs;
 use crate::judging::Judging;
+use crate::keeper::Keeper;
 use crate::launch::{Checked, Launcher};
 use crate::links::{HolderCommand, Links};
 use crate::lookback::LookBack;
@@ -47,6 +48,7 @@ pub(crate) struct Dispatcher {
     pub(crate) gate: Arc<GateStore>,
     pub(crate) judging: Judging,
     pub(crate) plans: Arc<Plans>,
+    pub(crate) keeper: Arc<Keeper>,
 }
 
 impl Act for Dispatcher {
@@ -199,6 +201,7 @@ impl Act for Dispatcher {
 
     fn take_note(&self, events: &[Recorded], house: &House) {
         self.plans.take_note(events, house);
+        self.keeper.look(house);
     }
 }
 

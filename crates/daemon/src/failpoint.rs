@@ -8,6 +8,14 @@ use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
+/// Says where a daemon is to die or fail.
+pub(crate) const VARIABLE: &str = "GLIS_FAILPOINT";
+
+/// Whether what a test asked for is about this daemon, and not about those that follow it as well.
+pub(crate) fn is_for_this_daemon() -> bool {
+    std::env::var(VARIABLE).is_ok_and(|wanted| !wanted.starts_with("once:"))
+}
+
 /// Kills this very process, as `kill -9` would, if the test asked for it at this side of one of
 /// these events: `GLIS_FAILPOINT=before:paused`.
 pub(crate) fn pass(side: &str, events: &[Recorded]) {
@@ -15,7 +23,7 @@ pub(crate) fn pass(side: &str, events: &[Recorded]) {
     if !cfg!(debug_assertions) {
         return;
     }
-    let Ok(wanted) = std::env::var("GLIS_FAILPOINT") else { return };
+    let Ok(wanted) = std::env::var(VARIABLE) else { return };
     if let Some(folder) = wanted.strip_prefix("once:") {
         return pass_once(Path::new(folder), side, events);
     }
@@ -74,7 +82,7 @@ fn pass_once(folder: &Path, side: &str, events: &[Recorded]) {
 /// `GLIS_FAILPOINT=panic@save@blue`, `GLIS_FAILPOINT=abort@save@blue`.
 #[expect(clippy::panic, reason = "that is what the test asks for")]
 pub(crate) fn reach(place: &str, name: &str) {
-    let Ok(wanted) = std::env::var("GLIS_FAILPOINT") else { return };
+    let Ok(wanted) = std::env::var(VARIABLE) else { return };
     let mut parts = wanted.split('@');
     let how = parts.next();
     if parts.next() != Some(place) || parts.next() != Some(name) {
@@ -90,5 +98,5 @@ pub(crate) fn reach(place: &str, name: &str) {
 /// The protocol that this daemon claims to speak, if a test asked for one:
 /// `GLIS_FAILPOINT=protocol:9`.
 pub(crate) fn protocol() -> Option<u32> {
-    std::env::var("GLIS_FAILPOINT").ok()?.strip_prefix("protocol:")?.parse().ok()
+    std::env::var(VARIABLE).ok()?.strip_prefix("protocol:")?.parse().ok()
 }

@@ -25,6 +25,7 @@ mod gate;
 mod holder;
 mod jobs;
 mod judging;
+mod keeper;
 mod kept_output;
 mod last_words;
 mod launch;
@@ -83,6 +84,7 @@ pub use crate::fill::fill_log;
 use crate::controller::Controller;
 use crate::copies::{Copies, clock};
 use crate::diary::diary;
+use crate::keeper::Keeper;
 use crate::mailbox::Mailbox;
 use crate::premises::Premises;
 use crate::rooms::Rooms;
@@ -100,8 +102,19 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{Notify, oneshot};
 
+/// Who sees to it that the daemon comes back where it dies while something goes on by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// It is on its own, away from the terminal that it was started in: a keeper of ours does.
+    Alone,
+    /// Whoever runs it in the foreground does: a service, or a person.
+    Attended,
+}
+
 /// What only the program itself knows and can do.
 pub struct Own {
+    /// Who brings it back.
+    pub standing: Standing,
     /// The build that it is of.
     pub build: Build,
     /// Has the first byte of a file set to `!` if this process ends itself by a fault.
@@ -113,6 +126,9 @@ pub struct Own {
 /// Runs the daemon of this house until it is told to end, as this build of the program. `ready` is
 /// called once front ends are let in, with what the command that started it should know.
 pub fn run(home: &Home, own: Own, ready: impl FnOnce(Option<&str>)) -> Result<(), DaemonFault> {
+    if own.standing == Standing::Alone {
+        detach();
+    }
     let umask = rustix::process::umask(Mode::from_raw_mode(0o077));
     prepare(&home.state)?;
     let premises = Arc::new(Premises::take(&home.state)?);
@@ -132,7 +148,11 @@ pub fn run(home: &Home, own: Own, ready: impl FnOnce(Option<&str>)) -> Result<()
         let (mailbox, inbox) = Mailbox::new(opened.log.id());
         let strikes = Strikes::open(&home.state, own.mark_death);
         let umask = umask.as_raw_mode();
-        let rooms = Rooms::new(home, settings, strikes, mailbox.clone(), umask);
+        let keeper = match own.standing {
+            Standing::Alone => Keeper::new(umask),
+            Standing::Attended => Keeper::never(),
+        };
+        let rooms = Rooms::new(home, settings, strikes, mailbox.clone(), umask, keeper);
         let (news, last) = (mailbox.news.subscribe(), opened.house.last_seq());
         let unsettled: Vec<Session> = opened.house.all_sessions().cloned().collect();
         let copies = Copies::start(home, mailbox.clone(), &opened.log, opened.stale)?;

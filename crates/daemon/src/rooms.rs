@@ -12,6 +12,7 @@ use crate::fault::DaemonFault;
 use crate::gate::GateStore;
 use crate::jobs::Jobs;
 use crate::judging::Judging;
+use crate::keeper::Keeper;
 use crate::launch::{self, Launcher};
 use crate::links::Links;
 use crate::live::Live;
@@ -76,6 +77,7 @@ pub(crate) struct Rooms {
     places: Arc<Places>,
     creator: Arc<Creator>,
     plans: Arc<Plans>,
+    keeper: Arc<Keeper>,
 }
 
 impl Rooms {
@@ -86,6 +88,7 @@ impl Rooms {
         strikes: Strikes,
         mailbox: Mailbox,
         umask: u32,
+        keeper: Keeper,
     ) -> Self {
         let (home, settings) = (home.clone(), Arc::new(settings));
         let (pools, screens) = (Pools::default(), Arc::new(Screens::default()));
@@ -154,6 +157,7 @@ impl Rooms {
             places,
             creator,
             plans,
+            keeper: Arc::new(keeper),
         }
     }
 
@@ -179,6 +183,7 @@ impl Rooms {
                 jobs: Arc::clone(&self.jobs),
             },
             plans: Arc::clone(&self.plans),
+            keeper: Arc::clone(&self.keeper),
         }
     }
 
@@ -336,6 +341,7 @@ impl Rooms {
             }
             Ok(called) => called,
         };
+        self.keeper.dismiss().await;
         let left = match called {
             Shutdown::LeaveAgents => Vec::new(),
             Shutdown::SuspendAgents => {

@@ -42,7 +42,7 @@ use glis_wire::hold::{Birth, Launch, ProcessMark};
 
 pub use nursery::run_nursery;
 pub use sweep::{SweepFault, sweep};
-pub use sys::{give_back_memory, mark_death};
+pub use sys::{close_inherited, give_back_memory, mark_death};
 
 /// Becomes the holder of the session whose [`glis_wire::hold::Launch`] is read from standard
 /// input, and returns when its work is done. One [`Birth`] is printed as a line when the agent

@@ -113,7 +113,7 @@ extern "C" fn mark_and_die(number: libc::c_int) {
 
 /// Closes every descriptor beyond the standard ones: a lock or a terminal that a careless parent
 /// let slip through would otherwise be kept for as long as the agent lives.
-pub(crate) fn close_inherited() {
+pub fn close_inherited() {
     // SAFETY: called before this process opens anything, so no owned descriptor is invalidated.
     unsafe { libc::close_range(3, libc::c_uint::MAX, 0) };
 }

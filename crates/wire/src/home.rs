@@ -70,6 +70,8 @@ impl Home {
 pub const SOCKET: &str = "daemon.sock";
 /// Name of the file that the one daemon of a house keeps locked.
 pub const LOCK: &str = "daemon.lock";
+/// Name of the file with the number of the process that starts the next daemon if this one dies.
+pub const KEEPER: &str = "keeper";
 /// Name of the configuration file in its folder.
 pub const CONFIG: &str = "config.toml";
 /// Name of the event log.

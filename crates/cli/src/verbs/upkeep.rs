@@ -65,7 +65,10 @@ pub(super) fn end_running() -> Result<bool, Complaint> {
     if control::end_foreign()? {
         return Ok(true);
     }
-    let Some(mut control) = control::connect_running()? else { return Ok(false) };
+    let Some(mut control) = control::connect_running()? else {
+        control::dismiss_keeper()?;
+        return Ok(false);
+    };
     end(&mut control, Request::DaemonStop { agents: false })?;
     Ok(true)
 }
