@@ -159,6 +159,8 @@ pub struct WorktreeConfig {
     pub copy: Vec<String>,
     /// Ignored files or folders that every fresh worktree gets a link to.
     pub link: Vec<String>,
+    /// Whether every fresh worktree gets the submodules that the main checkout has.
+    pub submodules: bool,
     /// How long a set-up command may take.
     pub setup_secs_max: u32,
 }
@@ -257,6 +259,7 @@ impl Default for WorktreeConfig {
             place: None,
             copy: Vec::new(),
             link: Vec::new(),
+            submodules: true,
             setup_secs_max: 600,
         }
     }

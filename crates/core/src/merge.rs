@@ -27,6 +27,12 @@ pub enum Unmerged {
         /// The folder.
         path: String,
     },
+    /// A submodule of its worktree has changes that no commit of the outer repository can hold, or is at a commit that
+    /// nobody else has.
+    Submodule {
+        /// The folder.
+        path: String,
+    },
     /// There is no such branch.
     NoBranch,
     /// No branch was named, and it is not known from which one the session began.

@@ -70,7 +70,7 @@ variants! {
     plan_pause: PlanPause { User Review Only }
     run_fault: RunFault { NotBegun NotStarted NotAccepted Rejected }
     unmerged: Unmerged {
-        Conflict OffBranch Unfinished Nested NoBranch NoBase CheckedOut NoWorktree Hook Review
+        Conflict OffBranch Unfinished Nested Submodule NoBranch NoBase CheckedOut NoWorktree Hook Review
         Stopped Failed
     }
     looped: LoopEvent {

@@ -7,6 +7,7 @@ use crate::git::{GitFault, checked, git, run_in, settled};
 use crate::hooks::{HookFault, Hooks, Source};
 use crate::place::Place;
 use crate::scratch::{Scratch, sync_dir};
+use crate::submodules;
 use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::os::unix::fs::MetadataExt as _;
@@ -80,6 +81,12 @@ pub enum CommitFault {
         /// The folder, seen from the worktree.
         path: String,
     },
+    /// A submodule holds what no commit of this repository can hold, or is at a commit that nobody else has.
+    #[error("the submodule {path} has changes that would not be in the commit")]
+    Submodule {
+        /// The folder, seen from the worktree.
+        path: String,
+    },
     /// A hook has refused it.
     #[error(transparent)]
     Hook(#[from] HookFault),
@@ -150,7 +157,11 @@ pub fn is_changed(worktree: &Path) -> Result<bool, SnapshotFault> {
     asked.args(["status", "--porcelain", "-z", "--no-renames", "--ignore-submodules=dirty"]);
     let sent = format!(":(exclude,top){SENT}");
     let said = checked(settled(asked.args(["--", ".", &sent]))?, "status")?;
-    Ok(!said.is_empty())
+    let mut links = submodules::links(worktree)?.into_iter();
+    let in_one = links.try_fold(false, |changed, link| {
+        Ok::<_, GitFault>(changed || submodules::is_changed(&worktree.join(link.path))?)
+    })?;
+    Ok(!said.is_empty() || in_one)
 }
 
 /// Makes a worktree what its HEAD has, beside what git ignores and what came with a message. Whoever wants the
@@ -162,6 +173,12 @@ pub fn discard_changes(worktree: &Path) -> Result<(), SnapshotFault> {
         let mut call = git(worktree);
         filters::only_of_the_user(&mut call, worktree)?;
         checked(settled(call.arg(verb).args(args))?, verb)?;
+    }
+    for link in submodules::links(worktree)? {
+        let submodule = worktree.join(link.path);
+        if submodules::is_repository(&submodule) && submodules::is_changed(&submodule)? {
+            discard_changes(&submodule)?;
+        }
     }
     Ok(())
 }
@@ -221,7 +238,7 @@ impl Index {
     }
 
     /// A repository inside the worktree is added as the name of a commit that only it has. One that
-    /// HEAD knows already is a submodule, and may move.
+    /// HEAD knows already is a submodule, and may move to a commit that others have.
     fn refuse_nested(&self, place: &Place) -> Result<(), CommitFault> {
         let Some(head) = &place.head.commit else { return Ok(()) };
         let asked = ["diff-index", "--cached", "--raw", "-z", "--no-renames", &head.to_string()];
@@ -231,6 +248,11 @@ impl Index {
             if facts.starts_with(":000000 160000") {
                 return Err(CommitFault::Nested { path: path.to_owned() });
             }
+        }
+        let links = submodules::listed(git(&place.root).env("GIT_INDEX_FILE", &self.copy))?;
+        if let Some(path) = submodules::first_lost(&place.root, &links)? {
+            let path = path.to_string_lossy().into_owned();
+            return Err(CommitFault::Submodule { path });
         }
         Ok(())
     }

@@ -43,6 +43,7 @@ mod save;
 mod scratch;
 mod standing;
 mod state;
+pub mod submodules;
 mod survey;
 mod sweep;
 mod task;

@@ -1,6 +1,7 @@
 //! What becomes of a repository: moved away, taken by another, its branches used by somebody else.
 
-use crate::support::house::{House, Outcome};
+use crate::support::house::{House, Outcome, eventually};
+use crate::support::planned::{BRANCH, Window, plan, record, task};
 use crate::support::wreck::text_of;
 use serde_json::Value;
 use std::fs;
@@ -222,8 +223,8 @@ fn a_branch_in_the_way_of_ours_is_named_with_the_setting_that_helps() -> Outcome
     Ok(())
 }
 
-#[test]
-fn empty_submodules_are_told_with_the_command_that_fills_them() -> Outcome {
+/// The main checkout has a submodule `sub`.
+fn with_submodule() -> Outcome<House> {
     let house = House::new()?;
     let inner = house.folder().join("inner");
     fs::create_dir(&inner)?;
@@ -233,11 +234,47 @@ fn empty_submodules_are_told_with_the_command_that_fills_them() -> Outcome {
     let local = ["-c", "protocol.file.allow=always"];
     git(&house.repo(), &[&local[..], &["submodule", "add", "--quiet", from, "sub"]].concat())?;
     git(&house.repo(), &["commit", "-qm", "a submodule"])?;
+    Ok(house)
+}
+
+#[test]
+fn what_is_changed_in_a_submodule_is_told_before_the_merge() -> Outcome {
+    let house = with_submodule()?;
+    // It comes from the main checkout, wherever that has it from.
+    fs::rename(house.folder().join("inner"), house.folder().join("away"))?;
+    assert_eq!(house.rehearsal("blue")?["setup_notes"].to_string(), "[]");
+    assert!(house.file("blue", "sub/inner.txt")?.is_file());
+    house.turn("blue", "write sub/inner.txt changed")?;
+    let (status, error) = house.fails(&["merge", "blue"])?;
+    let told = error.to_string();
+    assert_eq!(status, 4, "{told}");
+    assert!(told.contains("the submodule sub in ") && told.contains("discard them"), "{told}");
+
+    plan(&house, &[task("a", "write sub/new.txt yes ;; write a.txt yes", &[], None)])?;
+    let (_, said, _) = Window::open(&house, &[])?.end()?;
+    assert!(said.contains("the submodule sub in ") && said.contains("glis resume a"), "{said}");
+    let run = record(&house, "a-1")?;
+    assert_eq!(
+        (&run["state"], &run["unmerged"]["submodule"]["path"]),
+        (&"waiting".into(), &"sub".into())
+    );
+    fs::remove_file(house.file("a-1", "sub/new.txt")?)?;
+    house.ok(&["resume", "a"])?;
+    let done = || record(&house, "a-1").is_ok_and(|run| run["state"] == "succeeded");
+    eventually("it is merged", done)?;
+    assert_eq!(house.git(&["show", &format!("{BRANCH}:a.txt")])?, "yes");
+    Ok(())
+}
+
+#[test]
+fn empty_submodules_are_told_with_the_command_that_fills_them() -> Outcome {
+    let house = with_submodule()?;
+    house.configure("[worktree]\nsubmodules = false\n")?;
     let notes = house.rehearsal("blue")?["setup_notes"].to_string();
     assert!(notes.contains("submodules are empty (sub)"), "{notes}");
     assert!(notes.contains("submodule update --init --recursive"), "{notes}");
     house.configure(&format!(
-        "[repository.\"{}\"]\nsetup = \"git -c protocol.file.allow=always submodule update --init\"\n",
+        "[worktree]\nsubmodules = false\n[repository.\"{}\"]\nsetup = \"git -c protocol.file.allow=always submodule update --init\"\n",
         house.repo().display()
     ))?;
     let filled = house.rehearsal("red")?;

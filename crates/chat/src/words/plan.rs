@@ -189,6 +189,9 @@ fn waits(run: &RunView) -> String {
         }
         Unmerged::OffBranch { .. } => "its worktree is not on its own branch".to_owned(),
         Unmerged::Nested { path } => format!("{path} is a repository of its own"),
+        Unmerged::Submodule { path } => {
+            format!("the submodule {path} has changes that only its own repository can hold")
+        }
         Unmerged::NoBranch | Unmerged::NoBase => "the plan's branch is not there".to_owned(),
         Unmerged::Hook { why } => format!("a hook has refused it: {why}"),
         Unmerged::Stopped => "it was stopped while its work was judged".to_owned(),

@@ -27,6 +27,12 @@ pub(super) fn not_merged(session: &str, into: &str, worktree: &str, why: &Unmerg
             "{path} in {worktree} is a repository of its own, so its files would not be in the commit"
         ))
         .hint("move it out of the worktree, ignore it, or make it a submodule"),
+        Unmerged::Submodule { path } => refused(format!(
+            "the submodule {path} in {worktree} has changes that only its own repository can hold; nothing was merged"
+        ))
+        .hint(format!(
+            "commit and push them in {worktree}/{path}, or discard them; then `glis merge {session}` again"
+        )),
         Unmerged::NoBranch => Complaint::new(Kind::Usage, format!("there is no branch {into}"))
             .hint(format!("`git branch {into}` makes one")),
         Unmerged::NoBase => {

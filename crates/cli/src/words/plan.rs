@@ -83,6 +83,7 @@ pub(crate) fn note(session: &SessionView) -> Option<String> {
         Unmerged::OffBranch { .. } => "its worktree is off its branch".to_owned(),
         Unmerged::Unfinished { what } => format!("a {what} is not finished"),
         Unmerged::Nested { path } => format!("{path} is a repository"),
+        Unmerged::Submodule { path } => format!("the submodule {path} has changes of its own"),
         Unmerged::NoBranch | Unmerged::NoBase => "the plan's branch is gone".to_owned(),
         Unmerged::NoWorktree => "its worktree is gone".to_owned(),
         Unmerged::Hook { .. } => "a hook has refused it".to_owned(),
@@ -133,6 +134,10 @@ fn unmerged(
         ),
         Unmerged::Nested { path } => format!(
             "{path} in {by_hand} is a repository of its own; move or ignore it, then `glis resume {task}`"
+        ),
+        Unmerged::Submodule { path } => format!(
+            "the submodule {path} in {by_hand} has changes that only its own repository can hold; commit and push them \
+             there or discard them, then `glis resume {task}`"
         ),
         Unmerged::NoBranch | Unmerged::NoBase => {
             format!("the plan's branch is not there; `glis resume {task}` tries again")

@@ -279,6 +279,7 @@ fn mending(plan: &Plan, why: &Unmerged) -> Option<String> {
         }
         Unmerged::OffBranch { .. }
         | Unmerged::Nested { .. }
+        | Unmerged::Submodule { .. }
         | Unmerged::NoBranch
         | Unmerged::NoBase
         | Unmerged::CheckedOut { .. }

@@ -195,6 +195,7 @@ fn unmerged(why: &Unmerged) -> String {
         Unmerged::OffBranch { .. } => "its worktree is not on its branch".to_owned(),
         Unmerged::Unfinished { what } => format!("a {what} is not finished"),
         Unmerged::Nested { path } => format!("{path} is a repository of its own"),
+        Unmerged::Submodule { path } => format!("the submodule {path} has changes of its own"),
         Unmerged::NoBranch | Unmerged::NoBase => "the plan's branch is gone".to_owned(),
         Unmerged::CheckedOut { branch, at } => format!("{branch} is checked out in {at}"),
         Unmerged::NoWorktree => "its worktree is gone".to_owned(),

@@ -1,13 +1,16 @@
 //! Making the worktree of a fresh session.
 
 use super::Trees;
+use crate::diary;
 use crate::worktrees::{owner, typed};
 use glis_config::regular;
 use glis_core::OpId;
 use glis_core::input::Outcome;
 use glis_core::session::Session;
 use glis_record::durable::private_folder;
+use glis_snapshot::git::roots;
 use glis_snapshot::worktree::{self, Plan};
+use glis_snapshot::{SnapshotFault, submodules};
 use std::path::{Path, PathBuf};
 
 impl Trees {
@@ -40,6 +43,7 @@ impl Trees {
             Ok(made) => Outcome::WorktreeMade {
                 op,
                 notes: {
+                    self.fill_submodules(&repo, &made.path);
                     let mut notes = self.provision.provide(session, &made.path);
                     notes.extend(empty_submodules(&made.path));
                     notes
@@ -48,6 +52,19 @@ impl Trees {
                 branch: Some(made.branch),
             },
             Err(why) => Outcome::WorktreeFailed { op, why: why.into() },
+        }
+    }
+
+    /// What cannot be filled is told as empty.
+    fn fill_submodules(&self, repo: &Path, worktree: &Path) {
+        if !self.settings.now().worktree.submodules {
+            return;
+        }
+        let filled = roots(repo)
+            .map_err(SnapshotFault::from)
+            .and_then(|roots| submodules::fill(&roots.main, worktree, self.umask));
+        if let Err(fault) = filled {
+            diary(&format!("{}: submodules: {fault}", worktree.display()));
         }
     }
 
@@ -73,8 +90,8 @@ impl Trees {
 /// Some thousand submodules.
 const SUBMODULES_BYTES_MAX: u64 = 1024 * 1024;
 
-/// That the submodules of a fresh worktree are empty, unless the set-up command has filled them. Git
-/// does not fetch them by itself, and a build there fails.
+/// That submodules of a fresh worktree are empty: the main checkout has not got them, and the set-up command has not
+/// filled them. A build there fails.
 fn empty_submodules(worktree: &Path) -> Option<String> {
     let opened = regular::open_inside(worktree, &worktree.join(".gitmodules")).ok()?;
     let text = regular::text(opened, SUBMODULES_BYTES_MAX).ok()?;

@@ -25,6 +25,12 @@ impl fmt::Display for NotMerged {
             Unmerged::OffBranch { found: None } => write!(f, "it is on no branch"),
             Unmerged::Unfinished { what } => write!(f, "a {what} is not finished"),
             Unmerged::Nested { path } => write!(f, "{path} is a repository of its own"),
+            Unmerged::Submodule { path } => {
+                write!(
+                    f,
+                    "the submodule {path} has changes that no commit of this repository can hold"
+                )
+            }
             Unmerged::NoWorktree => write!(f, "it has no worktree of its own"),
             Unmerged::Hook { why } => write!(f, "a hook has refused it: {why}"),
             Unmerged::Review => write!(f, "it is to be looked at first"),
@@ -59,6 +65,7 @@ impl From<CommitFault> for NotMerged {
             CommitFault::OffBranch { found, .. } => Unmerged::OffBranch { found },
             CommitFault::Unfinished { what, .. } => Unmerged::Unfinished { what: what.to_owned() },
             CommitFault::Nested { path } => Unmerged::Nested { path },
+            CommitFault::Submodule { path } => Unmerged::Submodule { path },
             CommitFault::Hook(fault) => hook(&fault),
             CommitFault::Snapshot(fault) => return Self::Failed(fault),
         })

@@ -19,4 +19,5 @@ mod seeds;
 mod skip;
 mod speed;
 mod states;
+mod submodules;
 mod way;
