@@ -24,6 +24,15 @@ fn a_pause_ends_at_its_time() {
 }
 
 #[test]
+fn only_a_pause_with_a_time_goes_on_by_itself() {
+    for (pause, goes_on) in [("pause", false), ("pause-until 500", true)] {
+        let story = format!("{IDLE}\n{pause}\ncaptured\nsaved\nended\nsaved");
+        let stage = check(Kind::Agent, &story).unwrap();
+        assert_eq!(stage.house.goes_on_by_itself(), goes_on, "{pause}");
+    }
+}
+
+#[test]
 fn it_is_kept_by_the_next_daemon_which_may_be_late() {
     check(
         Kind::Agent,

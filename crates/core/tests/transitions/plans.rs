@@ -329,6 +329,25 @@ fn an_interrupted_plan_pauses_what_runs_and_begins_nothing_until_it_is_executed_
 }
 
 #[test]
+fn a_plan_goes_on_by_itself_until_it_is_done_or_waits_for_a_person() {
+    let mut house = House::default();
+    execute(&mut house, pace(1));
+    assert!(house.goes_on_by_itself(), "a session is being made");
+    begin(&mut house, "dust-1", "dust");
+    sign(&mut house, "dust-1", Sign::TurnEnded);
+    accepted(&mut house, "dust-1");
+    assert!(house.goes_on_by_itself(), "its work is being merged");
+    ended(&mut house, conflict, "dust-1");
+    assert!(!house.goes_on_by_itself(), "a person is to say what becomes of it");
+    resume(&mut house, "dust");
+    take(&mut house, "dust-1");
+    assert!(house.goes_on_by_itself(), "its agent works");
+    interrupt(&mut house, PauseMode::Interrupt);
+    pause_to_the_end(&mut house, "dust-1");
+    assert!(!house.goes_on_by_itself(), "it was interrupted");
+}
+
+#[test]
 fn what_had_only_begun_when_the_plan_was_interrupted_is_paused_once_it_runs() {
     let mut house = House::default();
     execute(&mut house, pace(1));
