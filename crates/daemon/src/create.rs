@@ -10,7 +10,7 @@ use crate::mailbox::{Mailbox, Query};
 use crate::pools::Kind;
 use crate::program;
 use crate::settings::Settings;
-use glis_agent::Agent;
+use glis_agent::{Ability, Agent};
 use glis_config::{Config, Persona};
 use glis_core::decision::Reply;
 use glis_core::looping::LoopSpec;
@@ -147,6 +147,17 @@ impl Creator {
         let is_missing = |env: &Env| program::find(&name, env, Path::new(&wanted.repo)).is_err();
         let is_missing = USUAL_AGENTS.contains(&name.as_str()) && env.is_some_and(is_missing);
         is_missing.then(|| format!("the agent `{name}` is not installed"))
+    }
+
+    /// Why every turn of a session like this would fail: nobody is logged in. In a thread that may block.
+    pub(crate) fn not_logged_in(&self, wanted: &NewSession, env: &Env) -> Option<String> {
+        let Cast { agent_name, agent, argv, .. } = self.cast(wanted, Some(env)).ok()?;
+        let place = Path::new(&wanted.repo);
+        let found = program::native(agent, program::find(&agent_name, env, place).ok()?);
+        match program::can_work(agent, &found, &argv, place, env) {
+            Ability::Able | Ability::Unknown => None,
+            Ability::NotLoggedIn { words, next } => Some(format!("{agent_name}: {words}; {next}")),
+        }
     }
 
     /// The command that makes it, and what was chosen where nothing was said.

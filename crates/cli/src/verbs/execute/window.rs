@@ -127,11 +127,8 @@ impl Window {
     pub(super) fn draw(&mut self) {
         let (columns, rows) = size();
         let lines = self.lines(rows.saturating_sub(1).max(2));
-        let mut text = String::new();
-        if self.drawn > 0 {
-            text.push_str(&format!("\x1b[{}A", self.drawn));
-        }
-        text.push_str("\r\x1b[J");
+        let up = if self.drawn > 0 { format!("\x1b[{}A", self.drawn) } else { String::new() };
+        let mut text = format!("{up}\r\x1b[J");
         for line in &lines {
             text.extend(line.chars().take(columns.saturating_sub(1)));
             text.push('\n');
@@ -174,7 +171,8 @@ impl Window {
         let session = run.session.as_ref().and_then(|id| self.sessions.get(id));
         let choices = session.and_then(|session| session.waiting_for.as_ref()?.choices.clone());
         let choices = choices.unwrap_or_default().into_iter().enumerate();
-        choices.map(|(at, choice)| format!(" [{}: {choice}]", at + 1)).collect()
+        let named = choices.map(|(at, choice)| format!(" [{}: {choice}]", at + 1));
+        named.collect::<Vec<_>>().concat()
     }
 
     /// What it is about, how much of it is done, and what it took.
@@ -227,7 +225,8 @@ impl Window {
             }
         };
         let parts = [Some(took), cost, doing.map(|doing| in_one_line(&doing))];
-        parts.into_iter().flatten().map(|part| format!("  {part}")).collect()
+        let parts = parts.into_iter().flatten().map(|part| format!("  {part}"));
+        parts.collect::<Vec<_>>().concat()
     }
 }
 

@@ -1,16 +1,17 @@
 //! A file that is to be executed: as the plan that it was executed as last, or as another one.
 
-use super::file::{faults, origin_of, written};
+use super::file::{faults, not_logged_in, origin_of, written};
 use super::follow::seen;
 use super::place::latest_from;
 use crate::environments::{Caller, Env};
 use crate::plan_file;
+use crate::plan_view;
 use crate::run_records::Unfit;
 use crate::serve::carry::storage;
 use crate::serve::state::ServerState;
 use crate::serve::steps::Steps;
 use glis_core::plan::{Origin, Pace, Plan, PlanSpec, TaskSpec};
-use glis_core::refusal::PlanFileWhy;
+use glis_core::refusal::{LineFault, PlanFileWhy};
 use glis_core::{House, PlanCommand, PlanId, name};
 use glis_wire::client::Response;
 use glis_wire::plan::Execute;
@@ -99,10 +100,14 @@ async fn prepared(
     let Execute { place, file, pace } = wanted;
     let (root, origin) = origin_of(state, &place, file).await?;
     let plan = written(state, &origin).await?;
-    let faults = faults(state, (&plan, &origin), env);
-    if !faults.is_empty() {
-        let refusal = plan_file::refused(&origin, PlanFileWhy::Faulty(faults));
-        return Err(Box::new(Response::Refused(refusal)));
+    refuse(&origin, faults(state, (&plan, &origin), env))?;
+    let of = origin.clone();
+    let is_at_work = move |house: &House| {
+        latest_from(house, &of).is_some_and(|plan| !plan_view::is_at_rest(house, plan))
+    };
+    // Who only joins what goes on is not kept out.
+    if state.mailbox.house(is_at_work).await == Some(false) {
+        refuse(&origin, not_logged_in(state, (&plan, &origin), env).await)?;
     }
     state.plans.check_place(&root).await.map_err(|why| Box::new(no_records(why)))?;
     let title = plan.title;
@@ -130,6 +135,15 @@ async fn prepared(
     };
     let pace = pace.unwrap_or(usual);
     Ok((id.clone(), PlanCommand::Execute { id, spec: Box::new(spec), pace, done }))
+}
+
+/// Refuses a plan that has faults.
+fn refuse(origin: &Origin, faults: Vec<LineFault>) -> Result<(), Box<Response>> {
+    if faults.is_empty() {
+        return Ok(());
+    }
+    let refusal = plan_file::refused(origin, PlanFileWhy::Faulty(faults));
+    Err(Box::new(Response::Refused(refusal)))
 }
 
 /// A name, a branch and a base for a plan that begins.

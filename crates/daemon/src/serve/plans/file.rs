@@ -4,15 +4,18 @@ use super::place::{latest_from, roots};
 use crate::environments::{Caller, Env};
 use crate::plan_file;
 use crate::plan_view;
+use crate::pools::Kind;
 use crate::serve::carry::storage;
 use crate::serve::state::ServerState;
 use glis_core::plan::{Origin, TaskSpec};
 use glis_core::refusal::{LineFault, PlanFileWhy};
 use glis_core::{House, Refusal};
-use glis_plan::Plan;
+use glis_plan::{Plan, Task};
 use glis_wire::client::{NewSession, Response};
 use glis_wire::plan::{PlanChange, PlanFile, WrittenTask};
+use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::Arc;
 
 /// The file that is meant, and the root of its repository.
 pub(super) async fn origin_of(
@@ -48,19 +51,54 @@ pub(super) fn faults(
         let why = "there are no tasks; `glis plan add ID --prompt TEXT` adds one";
         return vec![LineFault::new(1, why)];
     }
-    let of_task = |task: &glis_plan::Task| {
-        task.prompt.as_ref()?;
-        let wanted = NewSession {
-            agent: task.agent.clone(),
-            persona: task.persona.clone(),
-            headless: true,
-            repo: origin.checkout.clone(),
-            ..NewSession::default()
-        };
-        let why = state.creator.in_the_way(&wanted, env)?;
-        Some(LineFault::new(task.line, format!("`{}` cannot be worked on: {why}", task.id)))
+    let of_task = |task: &Task| {
+        let why = state.creator.in_the_way(&session_for(task, origin)?, env)?;
+        Some(cannot(task, &why))
     };
     plan.tasks.iter().filter_map(of_task).collect()
+}
+
+fn cannot(task: &Task, why: &str) -> LineFault {
+    LineFault::new(task.line, format!("`{}` cannot be worked on: {why}", task.id))
+}
+
+/// The session that works on a task, if it is worked on.
+fn session_for(task: &Task, origin: &Origin) -> Option<NewSession> {
+    task.prompt.as_ref()?;
+    Some(NewSession {
+        agent: task.agent.clone(),
+        persona: task.persona.clone(),
+        headless: true,
+        repo: origin.checkout.clone(),
+        ..NewSession::default()
+    })
+}
+
+/// The tasks of a plan whose agents nobody is logged in to, each agent asked once.
+pub(super) async fn not_logged_in(
+    state: &ServerState,
+    (plan, origin): (&Plan, &Origin),
+    env: Option<&Env>,
+) -> Vec<LineFault> {
+    let Some(env) = env.cloned() else { return Vec::new() };
+    let mut asked = BTreeSet::new();
+    let mut first: Vec<(Task, NewSession)> = Vec::new();
+    for task in &plan.tasks {
+        if let Some(wanted) = session_for(task, origin)
+            && asked.insert((task.agent.clone(), task.persona.clone()))
+        {
+            first.push((task.clone(), wanted));
+        }
+    }
+    let creator = Arc::clone(&state.creator);
+    let ask = move || {
+        let of = |(task, wanted): &(Task, NewSession)| {
+            Some(cannot(task, &creator.not_logged_in(wanted, &env)?))
+        };
+        first.iter().filter_map(of).collect()
+    };
+    // What cannot be asked shows in the first turn.
+    state.trees.ask(Kind::Ask, ask).await.unwrap_or_default()
 }
 
 /// Tells what a file has, and how far it is.
@@ -86,7 +124,7 @@ async fn tell(
     let path = plan_file::path_of(&origin).to_string_lossy().into_owned();
     let look = move |house: &House| {
         let executed = latest_from(house, &origin);
-        let task = |task: glis_plan::Task| {
+        let task = |task: Task| {
             let line = task.line;
             let task = TaskSpec::from(task);
             let changed = executed.is_some_and(|plan| plan.is_changed(&task));
