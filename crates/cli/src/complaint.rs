@@ -391,8 +391,11 @@ fn in_place(session: &str, wish: InPlaceWish) -> Complaint {
 }
 
 fn ambiguous(given: &str) -> Complaint {
-    let message = format!("more than one session's id begins with `{given}`");
-    Complaint::new(Kind::NotFound, message).hint("give more of the id, or the name")
+    let message = format!("`{given}` means more than one session");
+    Complaint::new(Kind::NotFound, message).hint(format!(
+        "give more of the id, or the name; `session:{given}` is the session of that name, `PLAN/{given}` the \
+         task"
+    ))
 }
 
 fn not_in_trash(given: &str) -> Complaint {

@@ -246,7 +246,9 @@ impl Run {
                 }
                 // One that died can be resumed, as one that was paused.
                 Some(Status::Paused | Status::Interrupted) => RunState::Paused,
-                Some(Status::Suspended) if session.is_some_and(Session::is_unfinished) => {
+                Some(Status::Suspended)
+                    if session.is_some_and(|it| it.is_unfinished() || it.ended_unheard()) =>
+                {
                     RunState::Paused
                 }
                 Some(Status::Failed) => RunState::Failed,

@@ -248,6 +248,12 @@ impl Session {
         self.cut_off || self.limits.unanswered
     }
 
+    /// Whether its process has ended by itself before it got what waits for it. Nothing starts it again but a person.
+    pub fn ended_unheard(&self) -> bool {
+        let rests = self.phase == Phase::Rest(Rest::Suspended);
+        rests && self.rule == Rule::EndedByItself && !self.queue.is_empty()
+    }
+
     /// The public word for what it is doing.
     pub fn status(&self) -> Status {
         match &self.phase {

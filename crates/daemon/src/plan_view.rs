@@ -114,7 +114,7 @@ fn moves(run: &Run, session: Option<&Session>) -> bool {
                 Phase::Chore { .. } => false,
                 Phase::Rest(rest) => match rest {
                     Rest::Created | Rest::Completed => true,
-                    Rest::Suspended => !session.cut_off && !unsaid,
+                    Rest::Suspended => !session.cut_off && !unsaid && !session.ended_unheard(),
                     Rest::Paused(_) => session.comes_back(),
                     Rest::Interrupted | Rest::Failed(_) | Rest::Archived => false,
                 },

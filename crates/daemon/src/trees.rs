@@ -11,8 +11,7 @@ mod save;
 mod unmerged;
 
 pub(crate) use lock::stale as stale_lock;
-pub(crate) use merge::ASIDE;
-pub(crate) use message::subject;
+pub(crate) use message::{ASIDE, subject};
 pub(crate) use unmerged::NotMerged;
 
 use crate::jobs::Jobs;

@@ -78,6 +78,7 @@ const REST: &[Line<'_>] = &[
     (&["plan", "rm", "b"], &["path"]),
     (&["execute"], &["id", "branch"]),
     (&["plan", "show"], &["path", "tasks"]),
+    (&["plan", "clean", "none"], &[]),
     (&["runs"], RUN),
     (&["runs", "a"], RUN),
     (&["auto-yes", "test", "ls"], &["verdict", "rule"]),

@@ -154,14 +154,14 @@ fn a_daemon_that_was_stopped_by_a_person_stays_so() -> Outcome {
     let keeper = until_kept(&house)?;
     house.ok(&["daemon", "stop"])?;
     await_gone(keeper)?;
-    assert_eq!(daemon(&house), None);
+    eventually("it has ended", || daemon(&house).is_none())?;
     // Also where it had died before that.
     house.ok(&["daemon", "start"])?;
     let keeper = until_kept(&house)?;
     house.kill_daemon()?;
     house.ok(&["daemon", "stop"])?;
     await_gone(keeper)?;
-    assert_eq!(daemon(&house), None);
+    eventually("it has ended", || daemon(&house).is_none())?;
     Ok(())
 }
 

@@ -360,13 +360,10 @@ fn claude_without_a_login_does_no_task() -> Outcome {
     let house = &real.house;
     house.ok(&["plan", "add", "a", "--agent", "claude", "--prompt", "do the task"])?;
     house.ok(&["plan", "add", "b", "--agent", "claude", "--prompt", "go on", "--needs", "a"])?;
-    let (status, said, beside) = Window::open(house, &[])?.end()?;
-    assert_eq!(status, Some(1), "{said}{beside}");
-    let run = record_in(house, "plan", "a-1")?;
-    assert_eq!((&run["state"], &run["pause_reason"]), (&json!("paused"), &json!("error")), "{run}");
-    let why = text_of(&run, "turn_failed")?;
-    assert!(why.contains("/login"), "{why}");
-    assert!(said.contains(&why), "{said}");
-    assert_eq!(runs(house, "b")?.len(), 0);
+    let (status, error) = house.fails(&["execute"])?;
+    assert_eq!(status, 1, "{error}");
+    let why = text_of(&error, "message")?;
+    assert!(why.contains("plan.toml:1: `a` cannot be worked on: claude: not logged in"), "{why}");
+    assert_eq!(house.json(&["runs"])?, json!([]), "and nothing has begun");
     Ok(())
 }

@@ -35,7 +35,8 @@ fn is_task(control: &mut Client, given: &str) -> Result<bool, Complaint> {
         Ok(Response::Session(session)) => Some(session),
         Err(Fault::Refused(Refusal::NoSuchSession { .. })) => None,
         Err(Fault::Refused(Refusal::Ambiguous { .. })) if task_here(control, given)?.is_some() => {
-            return Err(both(given));
+            let named = Request::Show { session: format!("session:{given}") };
+            return if control.call(named).is_ok() { Err(both(given)) } else { Ok(true) };
         }
         // Whatever else it is, the verb itself finds out.
         Ok(_) | Err(_) => return Ok(false),

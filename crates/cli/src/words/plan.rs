@@ -232,7 +232,8 @@ pub(crate) fn rests(plan: &PlanView) -> String {
         (false, ..) => format!("{done} of {all} tasks are done: branch {branch}"),
     });
     if plan.done {
-        return lines.join("\n");
+        let next = format!("{} (`glis merge {}` takes it in)", lines.join("\n"), plan.slug);
+        return next;
     }
     for task in plan.leaves() {
         let TaskState::Run(state) = task.state else { continue };

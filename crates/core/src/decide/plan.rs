@@ -1,12 +1,15 @@
 //! Executing a plan: begun, paused, its tasks resumed and begun anew.
 
-use super::{end, message, start, usage_limit};
+mod pausing;
+
+use self::pausing::pause_each;
+use super::{end, message, start};
 use crate::claims;
 use crate::decision::{Decision, Reply};
 use crate::draft::Draft;
 use crate::effect::Effect;
 use crate::house::House;
-use crate::ids::{PlanId, RunId, SessionId};
+use crate::ids::{PlanId, RunId};
 use crate::merge::Unmerged;
 use crate::pause::PauseMode;
 use crate::plan::{
@@ -15,7 +18,7 @@ use crate::plan::{
 };
 use crate::react::{self, follow, settle_house};
 use crate::refusal::Refusal;
-use crate::session::{Phase, Rest, Session, StartCause, StopCause};
+use crate::session::{Phase, Rest, Session, StopCause};
 
 pub(super) fn command(house: &House, command: PlanCommand) -> Result<Decision, Refusal> {
     let mut draft = Draft::over(house);
@@ -119,43 +122,6 @@ fn pause(draft: &mut Draft<'_>, id: &PlanId, mode: PauseMode) -> Result<(), Refu
     Ok(())
 }
 
-/// Pauses the sessions of runs.
-fn pause_each(
-    draft: &mut Draft<'_>,
-    sessions: impl IntoIterator<Item = SessionId>,
-    mode: PauseMode,
-) {
-    for session in sessions {
-        if draft.turn_to(&session).is_err() {
-            continue;
-        }
-        if let Some(mode) = how_to_pause(&draft.session, mode) {
-            usage_limit::take_over(draft);
-            // One that cannot be paused runs on, and the window says so.
-            super::pause::begin(draft, react::plan::wish(mode)).ok();
-            follow(draft);
-        }
-    }
-}
-
-/// How the session of a run is paused with its plan, if it has to be.
-fn how_to_pause(session: &Session, mode: PauseMode) -> Option<PauseMode> {
-    match &session.phase {
-        Phase::Live | Phase::Pausing(_) => Some(mode),
-        // One that is only just made is paused when it runs (`react/plan.rs`); one that comes back has
-        // nothing to lose, and would run on.
-        Phase::Starting(start) if start.cause == StartCause::New => {
-            (mode == PauseMode::Force).then_some(mode)
-        }
-        Phase::Starting(_) => Some(PauseMode::Force),
-        // It would come back by itself.
-        Phase::Rest(Rest::Paused(_)) => {
-            (session.deferred.is_some() || session.parked().is_some()).then_some(mode)
-        }
-        Phase::Rest(_) | Phase::Stopping { .. } | Phase::Chore { .. } => None,
-    }
-}
-
 /// Resumes a task's session, has it mend what keeps its work from being merged, or tries that again.
 fn resume(
     draft: &mut Draft<'_>,
@@ -200,7 +166,7 @@ fn resume(
         }
         keep_to(draft, id, &run.id);
         begin_behind(draft, id, &run, Behind::Asked);
-    } else {
+    } else if run.step == RunStep::Working {
         keep_to(draft, id, &run.id);
     }
     draft.turn_to(&session)?;
@@ -216,8 +182,10 @@ fn resume(
 
 /// Where nothing of a plan goes on, what is asked of one task begins no other.
 fn keep_to(draft: &mut Draft<'_>, id: &PlanId, run: &RunId) {
-    let is_alone =
-        |plan: &Plan| plan.paused.is_none() && !react::plan::others_go_on(draft, plan, run);
+    let is_alone = |plan: &Plan| {
+        let goes_on = react::plan::others_go_on(draft, plan, run);
+        plan.paused.is_none() && !plan.is_over() && !goes_on
+    };
     if draft.plan(id).is_some_and(is_alone) {
         draft.plan_event(id, PlanEvent::Stopped { why: PlanPause::Only });
     }
@@ -254,7 +222,8 @@ fn begin_behind(draft: &mut Draft<'_>, id: &PlanId, former: &Run, behind: Behind
         restart_of: None,
         resumed_from: Some(former.id.clone()),
         retry,
-        alone: !retry || former.alone,
+        // Also where only this task was asked for.
+        alone: !retry || former.alone || draft.plan(id).is_some_and(|plan| plan.paused.is_some()),
     };
     draft.plan_event(id, began);
     run

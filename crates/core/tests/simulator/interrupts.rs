@@ -34,6 +34,9 @@ impl Play {
             self.feed(&Input::Plan(resume))?;
         }
         self.settle()?;
+        // What was resumed ran alone, where nothing else went on.
+        self.execute()?;
+        self.settle()?;
         self.is_done()
     }
 

@@ -35,6 +35,7 @@ pub(crate) fn command(rng: &mut Rng) -> Input {
             let pace = Pace { jobs, review: rng.percent(20), only };
             PlanCommand::Execute { id: id(), spec, pace, done: Vec::new() }
         }
+        4 if rng.percent(50) => PlanCommand::Revise { id: id(), spec: spec(rng) },
         4..=5 => {
             let mode = if rng.percent(50) { PauseMode::Interrupt } else { PauseMode::Force };
             PlanCommand::Pause { id: id(), mode }
@@ -59,6 +60,8 @@ pub(crate) fn spec(rng: &mut Rng) -> Box<PlanSpec> {
     let mut tasks = vec![task("a", &[]), task("b", &["a"]), task("c", &[])];
     if rng.percent(20) {
         tasks.push(task("d", &["b", "c"]));
+    } else if rng.percent(10) {
+        tasks.pop();
     }
     let text = |text: &str| text.to_owned();
     let (title, slug, base) = (None, text("p"), text("c0"));

@@ -444,7 +444,7 @@ fn a_prompt_that_the_agent_cannot_be_handed_is_no_task_done() {
     assert_eq!(resume(&mut house, "dust"), "refused: waiting");
     let (id, task, prompt) = (plan(), "dust".to_owned(), Some("shorter".to_owned()));
     let again = Input::Plan(PlanCommand::Resume { id, task, prompt });
-    assert_eq!(told(&mut house, again), "says \"shorter\"");
+    assert_eq!(told(&mut house, again), "stopped by only, says \"shorter\"");
     take(&mut house, "dust-1");
     let finishing = "dust-1 finishing, judge dust-1";
     assert_eq!(sign(&mut house, "dust-1", Sign::TurnEnded), finishing);

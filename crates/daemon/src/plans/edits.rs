@@ -3,6 +3,7 @@
 
 use super::Plans;
 use crate::diary;
+use crate::mailbox::Published;
 use crate::plan_file;
 use crate::plan_view;
 use crate::pools::Kind;
@@ -81,8 +82,12 @@ impl Plans {
         held_back
     }
 
-    /// Removes the sessions of tasks that are merged: of one repository, or of one plan in it, else of all.
-    pub(crate) async fn clean(&self, of: Option<(String, Option<String>)>) -> Vec<SessionId> {
+    /// Removes the sessions of tasks that are merged: of one repository, or of one plan in it, else of all. Those, and
+    /// whether others are not at rest yet.
+    pub(crate) async fn clean(
+        &self,
+        of: Option<(String, Option<String>)>,
+    ) -> (Vec<SessionId>, bool) {
         let look = move |house: &House| {
             let is_meant = |plan: &&Plan| {
                 of.as_ref().is_none_or(|(root, slug)| {
@@ -96,14 +101,15 @@ impl Plans {
             let living = sessions.filter(|session| session.status() != Status::Archived);
             living.map(|session| session.id.clone()).collect::<Vec<_>>()
         };
-        let mut removed = Vec::new();
+        let (mut removed, mut left) = (Vec::new(), false);
         for id in self.jobs.mailbox.house(look).await.unwrap_or_default() {
             let command = Command::Remove { session: id.clone(), running: IfRunning::Stop };
-            if let Some(Ok(_)) = self.jobs.mailbox.command(command, None).await {
-                removed.push(id);
+            match self.jobs.mailbox.command(command, None).await {
+                Some(Ok(_)) => removed.push(id),
+                Some(Err(_)) | None => left = true,
             }
         }
-        removed
+        (removed, left)
     }
 
     /// Follows the files of all plans that are not done, for as long as the daemon lives.
@@ -113,9 +119,8 @@ impl Plans {
         let (mut watch, mut folders) = (None, BTreeSet::new());
         loop {
             let Some(open) = self.jobs.mailbox.house(open).await else { return };
-            if self.creator.settings.now().plan.clean {
-                self.clean(None).await;
-            }
+            let cleans = self.creator.settings.now().plan.clean;
+            let left = cleans && self.clean(None).await.1;
             followed.retain(|id, _| open.contains_key(id));
             for (id, origin) in open {
                 let path = plan_file::path_of(&origin);
@@ -141,7 +146,7 @@ impl Plans {
             loop {
                 tokio::select! {
                     published = news.recv() => match published {
-                        Ok(published) if matches!(published.recorded.subject, Subject::Plan(_)) => break,
+                        Ok(published) if left || is_of_plan(&published) => break,
                         Ok(_) => {}
                         Err(RecvError::Lagged(_)) => break,
                         Err(RecvError::Closed) => return,
@@ -151,6 +156,10 @@ impl Plans {
             }
         }
     }
+}
+
+fn is_of_plan(published: &Published) -> bool {
+    matches!(published.recorded.subject, Subject::Plan(_))
 }
 
 /// The plans that are not done, and their files.

@@ -329,7 +329,7 @@ async fn clean(state: &ServerState, place: &str, plan: Option<String>) -> Respon
         Err(response) => return *response,
     };
     let mut removed = Vec::new();
-    for id in state.plans.clean(Some((root, plan))).await {
+    for id in state.plans.clean(Some((root, plan))).await.0 {
         if let Some(session) = state.session(&id).await {
             removed.push(state.one(&session).await);
         }

@@ -69,10 +69,9 @@ impl ServerState {
         if let Some(session) = found.into_iter().next() {
             return Ok(Arc::unwrap_or_clone(session));
         }
-        let all = self.mailbox.query(Query::Living).await;
-        let like = all.iter().filter(|s| !given.is_empty() && s.id.0.starts_with(given)).count();
-        let given = given.to_owned();
-        Err(if like > 1 { Refusal::Ambiguous { given } } else { Refusal::NoSuchSession { given } })
+        let wanted = given.to_owned();
+        let refusal = self.mailbox.house(move |house| house.find(&wanted).err()).await.flatten();
+        Err(refusal.unwrap_or_else(|| Refusal::NoSuchSession { given: given.to_owned() }))
     }
 
     /// The session with this id, as it is now.

@@ -2,7 +2,7 @@
 
 use super::Trees;
 use super::lock::set_stale_aside;
-use super::message::message;
+use super::message::{ASIDE, message};
 use super::save::relink;
 use super::unmerged::NotMerged;
 use crate::environments::Env;
@@ -14,9 +14,6 @@ use glis_core::session::Phase;
 use glis_snapshot::{
     CommitRequest, Committed, Hooks, MergeRequest, Merged, SnapshotFault, Unreadable,
 };
-
-/// How the names of the branches begin that get a result whose own branch is checked out.
-pub(crate) const ASIDE: &str = "glis/merge/";
 
 impl Trees {
     /// Saves a session's worktree, commits it on the session's branch, and merges that. Each step can

@@ -1,7 +1,9 @@
-//! The messages of commits.
+//! The messages of commits, and the names of branches that merges make.
 
 use glis_core::Session;
 
+/// How the names of the branches begin that get a result whose own branch is checked out.
+pub(crate) const ASIDE: &str = "glis/merge/";
 /// A subject that is longer is cut by those who show it.
 const SUBJECT_MAX: usize = 72;
 

@@ -7,6 +7,8 @@ use glis_client::Client;
 use glis_client::labels::task_mark;
 use glis_core::plain::in_one_line;
 use glis_core::plan::{RunState, TaskSpec};
+use glis_core::talk::AskKind;
+use glis_core::verdict::Want;
 use glis_wire::client::{Action, Request, Response};
 use glis_wire::plan::{PlanView, RunView, TaskState, TaskView};
 use glis_wire::view::SessionView;
@@ -15,6 +17,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// A terminal that does not tell its size has this one.
@@ -23,6 +26,25 @@ const USUAL: (usize, usize) = (80, 24);
 const BAR: usize = 20;
 /// Agents are looked at this often: their words flow, and no event tells so.
 const LOOK: Duration = Duration::from_secs(2);
+
+/// What stood there for less than this was not read.
+const READ: Duration = Duration::from_millis(700);
+
+/// A question that is on the terminal whole.
+#[derive(Clone)]
+struct Shown {
+    task: String,
+    session: String,
+    request: String,
+    choices: Vec<String>,
+    since: Instant,
+}
+
+/// What was typed, and the question that it was typed to.
+struct Typed {
+    line: String,
+    to: Option<Shown>,
+}
 
 /// What is drawn, and what it is drawn from.
 pub(super) struct Window {
@@ -33,7 +55,9 @@ pub(super) struct Window {
     drawn: usize,
     looked: Option<Instant>,
     /// What a person types.
-    typed: Receiver<String>,
+    typed: Receiver<Typed>,
+    /// What that answers.
+    shown: Arc<Mutex<Option<Shown>>>,
     /// What was said to that.
     note: Option<String>,
 }
@@ -45,14 +69,17 @@ impl Window {
             return None;
         }
         let (say, typed) = channel();
+        let shown: Arc<Mutex<Option<Shown>>> = Arc::default();
         if io::stdin().is_terminal() {
+            let on_screen = Arc::clone(&shown);
             let read = move || {
-                io::stdin().lock().lines().map_while(Result::ok).all(|line| say.send(line).is_ok())
+                let mut lines = io::stdin().lock().lines().map_while(Result::ok);
+                lines.all(|line| say.send(Typed { line, to: held(&on_screen).clone() }).is_ok())
             };
             drop(std::thread::Builder::new().name("typed".to_owned()).spawn(read));
         }
         let (plan, sessions) = (plan.clone(), BTreeMap::new());
-        Some(Self { plan, sessions, drawn: 0, looked: None, typed, note: None })
+        Some(Self { plan, sessions, drawn: 0, looked: None, typed, shown, note: None })
     }
 
     /// A run has become something else.
@@ -67,10 +94,10 @@ impl Window {
 
     /// Time has passed: what is typed is answered, and agents are looked at again.
     pub(super) fn pass(&mut self) -> Result<(), Complaint> {
-        while let Ok(line) = self.typed.try_recv() {
+        while let Ok(typed) = self.typed.try_recv() {
             // The line that was typed stands below what is drawn.
             self.drawn += 1;
-            self.note = self.answer(line.trim());
+            self.note = answer(&typed);
             self.looked = None;
         }
         let is_due = self.looked.is_none_or(|at| at.elapsed() >= LOOK);
@@ -96,37 +123,50 @@ impl Window {
         }
     }
 
-    /// The first task that asks something, and its session.
-    fn asking(&self) -> Option<(&TaskView, &RunView)> {
-        let asks = |task: &&TaskView| task.run.as_ref().is_some_and(|run| run.asks.is_some());
-        let task = self.plan.tasks.iter().find(asks)?;
-        Some((task, task.run.as_ref()?))
-    }
-
-    /// Hands what was typed to the agent that asks. What came of it.
-    fn answer(&self, words: &str) -> Option<String> {
-        let (task, run) = self.asking().filter(|_| !words.is_empty())?;
-        let session = run.session.clone()?;
-        let asked = self.sessions.get(&session).and_then(|session| session.waiting_for.as_ref())?;
-        // A choice may be named by its number.
-        let nth = |n: usize| asked.choices.as_ref()?.get(n.checked_sub(1)?);
-        let chosen = words.parse::<usize>().ok().and_then(nth);
-        let answer = chosen.cloned().unwrap_or_else(|| words.to_owned());
-        let ask = Some(asked.request.clone());
-        let action = Action::Answer { ask, answer: answer.clone(), reason: None };
-        let told = control::connect().and_then(|mut control| {
-            Ok(control.call(Request::Act { session, action }).map(drop)?)
-        });
-        Some(match told {
-            Ok(()) => format!("{}: answered with {answer}", task.id),
-            Err(complaint) => complaint.text(),
-        })
+    /// The first question of an agent, and all that it asks; none of it can be answered here that is not shown whole.
+    fn question(&self, columns: usize, rows: usize) -> Option<(Option<Shown>, Vec<String>)> {
+        let asks = |task: &TaskView| {
+            let run = task.run.as_ref().filter(|run| run.asks.is_some())?;
+            let session = self.sessions.get(run.session.as_ref()?)?;
+            Some((task.id.clone(), session, session.waiting_for.as_ref()?))
+        };
+        let (task, session, asked) = self.plan.tasks.iter().find_map(asks)?;
+        let text = format!("{task} asks: {}", words::ask::asks(&session.name, asked));
+        let wide = columns.saturating_sub(1).max(1);
+        let letters: Vec<Vec<char>> = text.lines().map(|line| line.chars().collect()).collect();
+        let lines = letters.iter().flat_map(|line| line.chunks(wide));
+        let mut lines: Vec<String> = lines.map(|part| part.iter().collect()).collect();
+        // The text of an edit is shown by the overview and the page.
+        let is_all = match (&asked.wants, asked.choices.as_deref()) {
+            (Some(Want::Edit { .. }), _) | (_, Some([])) => false,
+            (Some(Want::Command { .. }) | None, _) => asked.kind != AskKind::Doubt,
+        };
+        if !is_all || lines.len() > rows {
+            lines.truncate(rows.saturating_sub(1));
+            lines.push("(look at all of it first: `glis` shows it)".to_owned());
+            return Some((None, lines));
+        }
+        let choices = asked.choices.clone().unwrap_or_default();
+        for (at, choice) in choices.iter().enumerate() {
+            lines.push(format!("  {}: {choice}", at + 1));
+        }
+        lines.push("type your answer, and Enter:".to_owned());
+        let (session, request) = (session.id.clone(), asked.request.clone());
+        let before = held(&self.shown).clone().filter(|shown| shown.request == request);
+        let since = before.map_or_else(Instant::now, |shown| shown.since);
+        Some((Some(Shown { task, session, request, choices, since }), lines))
     }
 
     /// Draws it where it stands.
     pub(super) fn draw(&mut self) {
         let (columns, rows) = size();
-        let lines = self.lines(rows.saturating_sub(1).max(2));
+        let mut lines = self.lines(rows.saturating_sub(1).max(2) / 2);
+        let room = rows.saturating_sub(lines.len() + 2);
+        let asked = self.question(columns, room);
+        let note = self.note.clone().filter(|_| asked.is_none());
+        let (shown, asked) = asked.unwrap_or_default();
+        *held(&self.shown) = shown;
+        lines.extend(asked.into_iter().chain(note));
         let up = if self.drawn > 0 { format!("\x1b[{}A", self.drawn) } else { String::new() };
         let mut text = format!("{up}\r\x1b[J");
         for line in &lines {
@@ -147,7 +187,7 @@ impl Window {
     fn lines(&self, most: usize) -> Vec<String> {
         let mut lines = vec![self.head()];
         let mut tree = self.tree();
-        let room = most.saturating_sub(3);
+        let room = most.saturating_sub(1).max(3);
         if tree.len() > room {
             // What is done is seen in the count; what is at work is what is watched.
             let all = tree.len();
@@ -157,22 +197,7 @@ impl Window {
             tree.push((TaskState::Todo, format!("   \u{2026} and {left} more")));
         }
         lines.extend(tree.into_iter().map(|(_, line)| line));
-        if let Some((task, run)) = self.asking() {
-            let choices = if run.decides { " [yes, no]".to_owned() } else { self.choices(run) };
-            lines.push(format!("{} asks; type your answer{choices} and Enter:", task.id));
-        } else {
-            lines.extend(self.note.clone());
-        }
         lines
-    }
-
-    /// What can be answered, by number.
-    fn choices(&self, run: &RunView) -> String {
-        let session = run.session.as_ref().and_then(|id| self.sessions.get(id));
-        let choices = session.and_then(|session| session.waiting_for.as_ref()?.choices.clone());
-        let choices = choices.unwrap_or_default().into_iter().enumerate();
-        let named = choices.map(|(at, choice)| format!(" [{}: {choice}]", at + 1));
-        named.collect::<Vec<_>>().concat()
     }
 
     /// What it is about, how much of it is done, and what it took.
@@ -228,6 +253,30 @@ impl Window {
         let parts = parts.into_iter().flatten().map(|part| format!("  {part}"));
         parts.collect::<Vec<_>>().concat()
     }
+}
+
+fn held(shown: &Mutex<Option<Shown>>) -> MutexGuard<'_, Option<Shown>> {
+    shown.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Hands what was typed to the agent whose question it was typed to. What came of it.
+fn answer(typed: &Typed) -> Option<String> {
+    let words = Some(typed.line.trim()).filter(|words| !words.is_empty())?;
+    let Some(shown) = typed.to.as_ref().filter(|shown| shown.since.elapsed() >= READ) else {
+        return Some("nothing was answered: the question has only just come".to_owned());
+    };
+    // A choice may be named by its number.
+    let chosen = words.parse::<usize>().ok().and_then(|n| shown.choices.get(n.checked_sub(1)?));
+    let answer = chosen.cloned().unwrap_or_else(|| words.to_owned());
+    let ask = Some(shown.request.clone());
+    let action = Action::Answer { ask, answer: answer.clone(), reason: None };
+    let session = shown.session.clone();
+    let told = control::connect()
+        .and_then(|mut control| Ok(control.call(Request::Act { session, action }).map(drop)?));
+    Some(match told {
+        Ok(()) => format!("{}: answered with {answer}", shown.task),
+        Err(complaint) => complaint.text(),
+    })
 }
 
 fn spec(task: &TaskView) -> TaskSpec {
