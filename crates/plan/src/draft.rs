@@ -63,7 +63,16 @@ struct Block {
 fn blocks(words: &str) -> Vec<Block> {
     let mut found = Vec::new();
     let mut open: Option<(Fence, Block)> = None;
+    let mut string = None;
     for line in words.lines() {
+        if let Some((_, block)) = &mut open
+            && string.is_some()
+        {
+            // A fence in a text of several lines is a part of it.
+            block.push(line);
+            string = string_after(line, string);
+            continue;
+        }
         match (&mut open, fence(line)) {
             (None, Some((fence, rest))) => {
                 let mark = rest.split_whitespace().next().unwrap_or_default().to_owned();
@@ -74,8 +83,8 @@ fn blocks(words: &str) -> Vec<Block> {
                 found.extend(open.take().map(|(_, block)| block));
             }
             (Some((_, block)), _) => {
-                block.text.push_str(line);
-                block.text.push('\n');
+                block.push(line);
+                string = if block.is_plan() { string_after(line, None) } else { None };
             }
             (None, None) => {}
         }
@@ -84,6 +93,39 @@ fn blocks(words: &str) -> Vec<Block> {
     found.extend(open.map(|(_, block)| block));
     found
 }
+
+impl Block {
+    fn push(&mut self, line: &str) {
+        self.text.push_str(line);
+        self.text.push('\n');
+    }
+
+    /// Whether it is a plan, as far as it goes: other languages have other strings.
+    fn is_plan(&self) -> bool {
+        self.mark.eq_ignore_ascii_case("toml") || has_task(&self.text)
+    }
+}
+
+/// What a line leaves open of a text of several lines, after what the lines before it did.
+fn string_after(line: &str, open: Option<&'static str>) -> Option<&'static str> {
+    let (mut rest, mut open) = (line, open);
+    loop {
+        let next = match open {
+            Some(sign) => rest.find(sign).map(|at| (at, None)),
+            None => STRINGS
+                .iter()
+                .filter_map(|sign| rest.find(sign).map(|at| (at, Some(*sign))))
+                .min_by_key(|(at, _)| *at),
+        };
+        let Some((at, then)) = next else { return open };
+        // Each of the signs is of three letters.
+        rest = rest.get(at + 3..).unwrap_or_default();
+        open = then;
+    }
+}
+
+/// What begins and ends a text of several lines in a plan.
+const STRINGS: [&str; 2] = ["\"\"\"", "'''"];
 
 /// Three or more of one sign at the beginning of a line.
 #[derive(Clone, Copy)]
@@ -128,6 +170,10 @@ mod tests {
             ("```sh\nls\n```\n```\n[[task]]\n```\n```\nls\n```", Some("[[task]]\n")),
             ("````toml\np = '''\n```\nx\n```\n'''\n````", Some("p = '''\n```\nx\n```\n'''\n")),
             ("~~~toml\na = 1\n```\n~~~", Some("a = 1\n```\n")),
+            (
+                "```toml\np = \"\"\"\nRun:\n```sh\nls\n```\n\"\"\"\nq = '''a'''\n```\nDone.\n```sh\n```",
+                Some("p = \"\"\"\nRun:\n```sh\nls\n```\n\"\"\"\nq = '''a'''\n"),
+            ),
             ("```toml\ncut = ", Some("cut = \n")),
             ("no plan at all", None),
             ("```sh\nls\n```", None),

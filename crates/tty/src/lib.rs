@@ -10,6 +10,8 @@ use std::cell::Cell;
 use std::collections::VecDeque;
 use std::io;
 use std::os::fd::{AsFd as _, BorrowedFd};
+use std::path::Path;
+use std::process::Command;
 use std::sync::{Mutex, Once, PoisonError};
 use std::thread::ThreadId;
 
@@ -280,4 +282,23 @@ fn restore_on_panic() {
             }
         }));
     });
+}
+
+/// The editor of who has not chosen one: it is everywhere.
+const USUAL: &str = "vi";
+
+/// Has the user's own editor, `$VISUAL` or `$EDITOR`, change a file. The terminal must be the editor's meanwhile.
+pub fn edit(file: &Path) -> io::Result<()> {
+    let set = |name: &str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
+    let editor = set("VISUAL").or_else(|| set("EDITOR")).unwrap_or_else(|| USUAL.to_owned());
+    let failed = |fault: io::Error| io::Error::other(format!("{editor}: {fault}"));
+    // An interrupt is for the editor, and not for us who wait for it.
+    let _ending = Ending::catch().map_err(failed)?;
+    // The variable is a line for a shell, with options and quotes.
+    let line = format!("{editor} \"$1\"");
+    let status = Command::new("sh").args(["-c", &line, "glis"]).arg(file).status();
+    if status.map_err(failed)?.success() {
+        return Ok(());
+    }
+    Err(io::Error::other(format!("`{editor}` failed: the text is as it was")))
 }

@@ -109,11 +109,17 @@ fn on_a_terminal_it_is_shown_changed_and_approved() -> Outcome {
     tmux.line("wide", "y")?;
     tmux.sees("wide", "left-2 4")?;
     assert_eq!(std::fs::read_to_string(file(&house))?, "# mine\n");
-    let again = format!("clear; glis plan new --from {name} --replace; echo left-$((1+2)) $?");
+    let editor = "EDITOR='sed -i s/wax/polish/'";
+    let again =
+        format!("clear; {editor} glis plan new --from {name} --replace; echo left-$((1+2)) $?");
     tmux.line("wide", &again)?;
     tmux.until("wide", |screen| screen.contains("in place of the plan there"))?;
+    // The person changes it first.
+    tmux.line("wide", "e")?;
+    let shown = tmux.until("wide", |screen| asked(screen, 2))?;
+    assert!(shown.contains("\u{25cb} polish"), "as a tree: {shown}");
     tmux.line("wide", "y")?;
     tmux.sees("wide", "left-3 0")?;
-    assert!(std::fs::read_to_string(file(&house))?.contains("wax"));
+    assert!(std::fs::read_to_string(file(&house))?.contains("polish"));
     Ok(())
 }

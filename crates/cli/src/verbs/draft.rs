@@ -10,6 +10,7 @@ use crate::control;
 use crate::words::{self, limits};
 use glis_client::{Client, Fault, Streamed};
 use glis_config::{regular, whole};
+use glis_core::plan::TaskSpec;
 use glis_core::{Refusal, Status, name};
 use glis_plan::{BYTES_MAX, Plan, asking_again, asking_for, draft_in};
 use glis_wire::client::{Action, NewSession, Request, Response};
@@ -58,6 +59,8 @@ enum Approval {
 enum Verdict {
     Yes,
     No,
+    /// The person changes it.
+    Edit,
     /// It is to be changed like this.
     Otherwise(String),
 }
@@ -122,36 +125,66 @@ impl Drafting {
     fn go_on(&self, control: &mut Client, out: &Out) -> Result<bool, Complaint> {
         let session = self.until_said(control)?;
         let name = &session.name;
-        let (draft, kept) = kept(control, name)?;
-        let verdict = match (Plan::read(&draft), self.approval) {
-            (Ok(_), approval) => {
-                show(&draft, out)?;
-                self.verdict(approval)?
+        let (mut draft, kept) = kept(control, name)?;
+        loop {
+            match self.decide(&draft, (name, &kept), out)? {
+                Verdict::Edit => match edited(&kept) {
+                    Ok(text) => draft = text,
+                    Err(fault) => beside(&fault.to_string()),
+                },
+                verdict => return self.carry_out(control, verdict, (name, &draft, &kept), out),
+            }
+        }
+    }
+
+    /// What is to become of a draft.
+    fn decide(
+        &self,
+        draft: &str,
+        (name, kept): (&str, &Path),
+        out: &Out,
+    ) -> Result<Verdict, Complaint> {
+        match (Plan::read(draft), self.approval) {
+            (Ok(plan), approval) => {
+                show(draft, &plan, out)?;
+                self.verdict(approval)
             }
             (Err(faults), Approval::Given) => {
-                let why = format!("the draft is no plan:\n{}", told(&kept, &faults));
-                return Err(Complaint::new(Kind::Failed, why).hint(later(name, &kept)));
+                let why = format!("the draft is no plan:\n{}", told(kept, &faults));
+                Err(Complaint::new(Kind::Failed, why).hint(later(name, kept)))
             }
             (Err(faults), Approval::Asked) => {
-                beside(&format!("the draft is no plan:\n{}", told(&kept, &faults)));
-                otherwise("What is to be different? (nothing: leave it) ")?
+                beside(&format!("the draft is no plan:\n{}", told(kept, &faults)));
+                otherwise("What is to be different? (e: edit it; nothing: leave it) ")
             }
-        };
+        }
+    }
+
+    /// Does with a draft what a person says. True if it is written.
+    fn carry_out(
+        &self,
+        control: &mut Client,
+        verdict: Verdict,
+        (name, draft, kept): (&str, &str, &Path),
+        out: &Out,
+    ) -> Result<bool, Complaint> {
         match verdict {
             Verdict::Yes => {
-                let former = self.target.write(control.home(), name, &draft)?;
+                let former = self.target.write(control.home(), name, draft)?;
                 let path = &self.target.path;
-                let document = written(control, name, path, (&kept, former.as_deref()));
+                let document = written(control, name, path, (kept, former.as_deref()));
                 out.document(&document, || words::plan::written(path, former.as_deref()))?;
                 Ok(true)
             }
             Verdict::No => {
                 let why = format!("nothing was written; the draft is kept in {}", kept.display());
-                Err(Complaint::new(Kind::Refused, why).hint(later(name, &kept)))
+                Err(Complaint::new(Kind::Refused, why).hint(later(name, kept)))
             }
+            // Done before.
+            Verdict::Edit => Ok(false),
             Verdict::Otherwise(words) => {
                 let action = Action::Send { text: asking_again(&words), files: Vec::new() };
-                ask(control, Request::Act { session: name.clone(), action })?;
+                ask(control, Request::Act { session: name.to_owned(), action })?;
                 Ok(false)
             }
         }
@@ -162,9 +195,9 @@ impl Drafting {
         let former = if self.target.former.is_some() { ", in place of the plan there" } else { "" };
         match approval {
             Approval::Given => Ok(Verdict::Yes),
-            Approval::Asked => {
-                otherwise(&format!("Write this to {path}{former}? [y/N, or what to change] "))
-            }
+            Approval::Asked => otherwise(&format!(
+                "Write this to {path}{former}? [y/N, e to edit it, or what to change] "
+            )),
         }
     }
 
@@ -336,13 +369,25 @@ fn otherwise(question: &str) -> Result<Verdict, Complaint> {
     Ok(match said.as_str() {
         "y" | "Y" | "yes" => Verdict::Yes,
         "" | "n" | "N" | "no" => Verdict::No,
+        "e" | "edit" => Verdict::Edit,
         words => Verdict::Otherwise(words.to_owned()),
     })
 }
 
 /// The draft as it would be written, whole: what it runs is in it. A script has it in a file.
-fn show(draft: &str, out: &Out) -> Result<(), Complaint> {
-    if out.json { Ok(()) } else { say(draft) }
+fn show(draft: &str, plan: &Plan, out: &Out) -> Result<(), Complaint> {
+    if out.json {
+        return Ok(());
+    }
+    let tasks: Vec<TaskSpec> = plan.tasks.iter().cloned().map(TaskSpec::from).collect();
+    let tree = glis_plan::draw(plan.title.as_deref(), &tasks, |_| "\u{25cb}".to_owned());
+    say(&format!("{draft}\n{}", tree.join("\n")))
+}
+
+/// A draft as the person has changed it, in the place where it is kept.
+fn edited(kept: &Path) -> io::Result<String> {
+    glis_tty::edit(kept)?;
+    regular::open(kept).and_then(|file| regular::text(file, BYTES_MAX))
 }
 
 /// What an agent has said since it was last told something.
