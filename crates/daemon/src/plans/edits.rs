@@ -16,7 +16,7 @@ use glis_core::refusal::PlanFileWhy;
 use glis_core::{Command, House, PlanCommand, PlanId, Refusal, SessionId, Status, Subject};
 use glis_wire::plan::PlanChange;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::sync::broadcast::error::RecvError;
 
@@ -56,7 +56,9 @@ impl Plans {
         };
         let (origin, spec) = self.jobs.mailbox.house(look).await??;
         let written = self.read_file(&origin).await.ok()?;
-        let written = Some(written).filter(|written| written.title == spec.title)?;
+        // One without tasks is being written.
+        let is_it = written.title == spec.title && !written.tasks.is_empty();
+        let written = Some(written).filter(|_| is_it)?;
         let tasks = written.tasks.into_iter().map(TaskSpec::from).collect();
         Some(PlanSpec { tasks, ..(*spec).clone() })
     }
@@ -116,7 +118,6 @@ impl Plans {
     pub(crate) async fn follow_files(self: Arc<Self>) {
         let mut news = self.jobs.mailbox.news.subscribe();
         let mut followed: BTreeMap<PlanId, Followed> = BTreeMap::new();
-        let (mut watch, mut folders) = (None, BTreeSet::new());
         loop {
             let Some(open) = self.jobs.mailbox.house(open).await else { return };
             let cleans = self.creator.settings.now().plan.clean;
@@ -127,12 +128,8 @@ impl Plans {
                 let new = Followed { path, mark: None, held_back: false };
                 followed.entry(id).or_insert(new);
             }
-            let wanted = followed.values().filter_map(|one| one.path.parent());
-            let wanted: BTreeSet<PathBuf> = wanted.map(PathBuf::from).collect();
-            if wanted != folders {
-                watch = watch_over(&wanted);
-                folders = wanted;
-            }
+            // Begun anew each time: a folder may be another one by now. What happens before is seen by the marks.
+            let watch = watch_over(followed.values().filter_map(|one| one.path.parent()));
             for (id, one) in &mut followed {
                 let path = one.path.clone();
                 let Ok(mark) = self.jobs.ask(Kind::Look, move || Mark::of(&path)).await else {
@@ -169,12 +166,11 @@ fn open(house: &House) -> BTreeMap<PlanId, Origin> {
 }
 
 /// Watches these folders. One that cannot be watched is looked at when something happens to its plan.
-fn watch_over(folders: &BTreeSet<PathBuf>) -> Option<Watch> {
+fn watch_over<'p>(folders: impl Iterator<Item = &'p Path>) -> Option<Watch> {
+    let folders: BTreeSet<&Path> = folders.collect();
     let watch = Watch::new().ok().filter(|_| !folders.is_empty())?;
     for folder in folders {
-        if let Err(fault) = watch.entries_of(folder) {
-            diary(&format!("cannot watch {}: {fault}", folder.display()));
-        }
+        watch.entries_of(folder).ok();
     }
     Some(watch)
 }
