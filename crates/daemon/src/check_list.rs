@@ -20,6 +20,23 @@ pub(crate) fn of(session: &Session) -> Option<Tally> {
     (tally != Tally::default()).then_some(tally)
 }
 
+/// What is done in a loop's list and is not in the last commit of its branch.
+pub(crate) fn ticked(session: &Session) -> Vec<String> {
+    let Some((worktree, path)) = place(session) else { return Vec::new() };
+    let (Ok(text), Ok(inside)) = (text_of(worktree, &path), path.strip_prefix(worktree)) else {
+        return Vec::new();
+    };
+    let named = format!("HEAD:./{}", inside.display());
+    let Ok(before) = glis_snapshot::git::run(worktree, &["show", &named]) else {
+        return Vec::new();
+    };
+    let done = |text: &str| -> BTreeSet<String> {
+        let done = items(text).filter(|(status, _)| *status == "completed");
+        done.map(|(_, what)| what.to_owned()).collect()
+    };
+    done(&text).difference(&done(&before)).cloned().collect()
+}
+
 /// Whether there is something in it, and nothing of that is open.
 pub(crate) fn is_done(tally: &Tally) -> bool {
     tally.done > 0 && tally.active + tally.open == 0

@@ -77,7 +77,8 @@ impl LookBack {
         let spec = session.looped.as_ref().map(|looped| &looped.spec);
         crate::failpoint::reach("look-back", &session.name);
         if spec.is_some_and(|spec| spec.auto_commit)
-            && let Err(fault) = self.trees.commit_iteration(session, iteration)
+            && let Err(fault) =
+                self.trees.commit_iteration(session, iteration, &self.about(session))
         {
             notes.push(format!("its work was not committed: {fault}"));
         }
@@ -110,6 +111,15 @@ impl LookBack {
         let note = (!notes.is_empty()).then(|| notes.join("; "));
         let cost_micros = self.cost(session);
         Some(LookedBack { iteration, reached, left, cost_micros, agent_ref, note })
+    }
+
+    /// What an iteration was about: what it has ticked in its list, else what its agent said last.
+    fn about(&self, session: &Session) -> String {
+        let ticked = check_list::ticked(session).join(", ");
+        if ticked.is_empty() {
+            return last_said(&conversation::file_of(&self.folder(session)));
+        }
+        ticked
     }
 
     /// Whether the command that was given succeeds, in the session's environment and worktree. What it

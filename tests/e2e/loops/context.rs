@@ -159,3 +159,22 @@ fn a_list_that_is_done_ends_its_loop_and_what_is_added_goes_on() -> Outcome {
     assert!(house.ok(&["show", "l"])?.contains("its list is done"));
     Ok(())
 }
+
+#[test]
+fn a_commit_says_what_its_iteration_has_ticked_or_what_its_agent_said() -> Outcome {
+    let house = house()?;
+    std::fs::write(house.repo().join("tasks.md"), "- [x] a\n- [ ] Mend the door\n- [ ] c\n")?;
+    house.git(&["add", "tasks.md"])?;
+    house.git(&["commit", "--quiet", "-m", "list"])?;
+    begin_from(&house, "tasks.md", &["--max", "9", "--auto-commit"])?;
+    Watch::of(&house)?.until("loop_looked_back")?;
+    house.ok(&["pause", "l"])?;
+    let ticked = "- [x] a\n- [x] Mend the door\n- [ ] c\n";
+    std::fs::write(house.file("l", "tasks.md")?, ticked)?;
+    house.ok(&["resume", "l"])?;
+    let log = || house.git(&["log", "--format=%s", "main..glis/l"]);
+    eventually("it is committed", || log().is_ok_and(|log| !log.is_empty()))?;
+    let log = log()?;
+    assert!(log.lines().any(|line| line.starts_with("Mend the door (")), "{log}");
+    house.ok(&["stop", "l"]).map(drop)
+}

@@ -2,7 +2,7 @@
 
 use super::Trees;
 use super::lock::set_stale_aside;
-use super::message::{ASIDE, message};
+use super::message::{ASIDE, message, of_iteration};
 use super::save::relink;
 use super::unmerged::NotMerged;
 use crate::environments::Env;
@@ -88,14 +88,14 @@ impl Trees {
         })
     }
 
-    /// What an iteration of a loop has done is a commit on the session's branch.
+    /// What an iteration of a loop has done is a commit on the session's branch, and says what it was about.
     pub(crate) fn commit_iteration(
         &self,
         session: &Session,
         iteration: u32,
+        about: &str,
     ) -> Result<Committed, NotMerged> {
-        let message = message(session).replacen('\n', &format!(" ({iteration})\n"), 1);
-        self.commit_as(session, &message, None)
+        self.commit_as(session, &of_iteration(session, iteration, about), None)
     }
 
     /// Everything that a session has done is in one commit on its branch.

@@ -9,8 +9,20 @@ const SUBJECT_MAX: usize = 72;
 
 /// What a session was told first, in a line, and which session it was.
 pub(super) fn message(session: &Session) -> String {
-    let first = session.spec.prompt.as_deref().unwrap_or_default();
-    let subject = subject(first, &session.name);
+    signed(&subject(told(session), &session.name), session)
+}
+
+/// What an iteration of a loop was about, in a line, and which session it was.
+pub(super) fn of_iteration(session: &Session, iteration: u32, about: &str) -> String {
+    let words = if about.trim().is_empty() { told(session) } else { about };
+    signed(&format!("{} ({iteration})", subject(words, &session.name)), session)
+}
+
+fn told(session: &Session) -> &str {
+    session.spec.prompt.as_deref().unwrap_or_default()
+}
+
+fn signed(subject: &str, session: &Session) -> String {
     format!("{subject}\n\nSession: {} ({})", session.name, session.id)
 }
 
