@@ -16,6 +16,7 @@ fn a_task_that_is_resumed_runs_alone_and_execute_does_the_rest() -> Outcome {
     ];
     plan(&house, &tasks)?;
     assert_eq!(house.fails(&["execute"])?.0, 1);
+    house.until("a-1", "suspended")?;
     house.ok(&["resume", "a", "--prompt", "write good.txt yes"])?;
     eventually("it is done", || {
         record(&house, "a-2").is_ok_and(|run| run["state"] == "succeeded")

@@ -132,7 +132,9 @@ impl Drafting {
                     Ok(text) => draft = text,
                     Err(fault) => beside(&fault.to_string()),
                 },
-                verdict => return self.carry_out(control, verdict, (name, &draft, &kept), out),
+                verdict @ (Verdict::Yes | Verdict::No | Verdict::Otherwise(_)) => {
+                    return self.carry_out(control, verdict, (name, &draft, &kept), out);
+                }
             }
         }
     }
