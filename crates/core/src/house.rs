@@ -8,7 +8,7 @@ use crate::gate::{Gate, GateEvent};
 use crate::ids::{MessageId, OpId, PlanId, SessionId};
 use crate::index::{Entry, Index};
 use crate::limits::Limits;
-use crate::plan::{Plan, Run, RunState};
+use crate::plan::{self, Plan, Run, RunState};
 use crate::refusal::Refusal;
 use crate::session::{Session, WallMs};
 use crate::status::Status;
@@ -273,14 +273,16 @@ impl House {
         if let Some(name) = given.strip_prefix(SESSION) {
             return self.find_session(name);
         }
-        let at_work = self.find_task(given).ok().filter(|session| self.is_at_task(session));
-        match (self.find_session(given), at_work) {
-            (Ok(named), Some(task)) if named.name == given && named.id != task.id => {
-                Err(Refusal::Ambiguous { given: given.to_owned() })
-            }
-            (Err(Refusal::NoSuchSession { .. }), _) => self.find_task(given),
-            (found, _) => found,
+        let session = match self.find_session(given) {
+            Err(Refusal::NoSuchSession { .. }) => return self.find_task(given),
+            found => found?,
+        };
+        // An id is nobody else's.
+        let task = || self.find_task(given).ok().filter(|session| self.is_at_task(session));
+        if session.name == given && task().is_some_and(|task| task.id != session.id) {
+            return Err(Refusal::Ambiguous { given: given.to_owned() });
         }
+        Ok(session)
     }
 
     /// Whether a session works on a task that is not over.
@@ -311,7 +313,7 @@ impl House {
 
     /// The session that works on a task, or was the last to.
     fn find_task(&self, given: &str) -> Result<&Session, Refusal> {
-        let (slug, task) = given.split_once('/').map_or((None, given), |(p, t)| (Some(p), t));
+        let (slug, task) = plan::named(given);
         let named = self.plans.values().filter(|plan| slug.is_none_or(|s| plan.spec.slug == s));
         let runs = named.filter_map(|plan| plan.latest_run(task)?.session.as_ref());
         let mut sessions = runs.filter_map(|id| self.session(id));

@@ -268,6 +268,11 @@ impl Run {
     }
 }
 
+/// A task as it is named, with its plan before it where that is: `PLAN/TASK`.
+pub fn named(given: &str) -> (Option<&str>, &str) {
+    given.split_once('/').map_or((None, given), |(plan, task)| (Some(plan), task))
+}
+
 impl Plan {
     /// The run of this id.
     pub fn run(&self, id: &RunId) -> Option<&Run> {

@@ -1,6 +1,7 @@
 //! Why something is not done with a task of a plan.
 
 use super::{Complaint, Kind};
+use crate::words;
 use glis_core::RunId;
 use glis_core::plan::RunState;
 use glis_core::refusal::{Elsewhere, LineFault, PlanFileFault, PlanFileWhy};
@@ -47,10 +48,7 @@ pub(super) fn elsewhere(found: &Elsewhere) -> Complaint {
 
 pub(super) fn file(fault: &PlanFileFault) -> Complaint {
     let path = &fault.path;
-    let lines = |faults: &[LineFault]| {
-        let line = |fault: &LineFault| format!("{path}:{fault}");
-        faults.iter().map(line).collect::<Vec<_>>().join("\n")
-    };
+    let lines = |faults: &[LineFault]| words::plan::faults(path, faults);
     let unchanged = |complaint: Complaint| complaint.hint("nothing was changed");
     match &fault.why {
         PlanFileWhy::Missing => {

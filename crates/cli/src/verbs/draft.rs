@@ -2,7 +2,7 @@
 
 use super::act::act;
 use super::limits::tell_limits;
-use super::plan::{Draft, listed, place, told};
+use super::plan::{Draft, listed, place};
 use super::session::{absolute, check_answer, sayable};
 use super::{Out, ask, file, say, unexpected};
 use crate::complaint::{Complaint, Kind};
@@ -11,6 +11,7 @@ use crate::words::{self, limits};
 use glis_client::{Client, Fault, Streamed};
 use glis_config::{regular, whole};
 use glis_core::plan::TaskSpec;
+use glis_core::refusal::LineFault;
 use glis_core::{Refusal, Status, name};
 use glis_plan::{BYTES_MAX, Plan, asking_again, asking_for, draft_in};
 use glis_wire::client::{Action, NewSession, Request, Response};
@@ -386,10 +387,18 @@ fn show(draft: &str, plan: &Plan, out: &Out) -> Result<(), Complaint> {
     say(&format!("{draft}\n{}", tree.join("\n")))
 }
 
+fn told(kept: &Path, faults: &[LineFault]) -> String {
+    words::plan::faults(&kept.to_string_lossy(), faults)
+}
+
 /// A draft as the person has changed it, in the place where it is kept.
 fn edited(kept: &Path) -> io::Result<String> {
     glis_tty::edit(kept)?;
-    regular::open(kept).and_then(|file| regular::text(file, BYTES_MAX))
+    text_of(kept)
+}
+
+fn text_of(path: &Path) -> io::Result<String> {
+    regular::open(path).and_then(|file| regular::text(file, BYTES_MAX))
 }
 
 /// What an agent has said since it was last told something.
@@ -474,11 +483,10 @@ fn present(path: &Path) -> Result<Option<String>, Complaint> {
     match std::fs::symlink_metadata(path) {
         Err(fault) if fault.kind() == io::ErrorKind::NotFound => Ok(None),
         Ok(_) | Err(_) => {
-            let text = regular::open(path).and_then(|file| regular::text(file, BYTES_MAX));
             let failed = |fault: io::Error| {
                 Complaint::new(Kind::Failed, format!("cannot read {}: {fault}", path.display()))
             };
-            text.map(Some).map_err(failed)
+            text_of(path).map(Some).map_err(failed)
         }
     }
 }

@@ -155,11 +155,6 @@ fn read(file: Option<PathBuf>) -> Result<Box<PlanFile>, Complaint> {
     Ok(file)
 }
 
-pub(super) fn told(path: &Path, faults: &[LineFault]) -> String {
-    let line = |fault: &LineFault| format!("{}:{fault}", path.display());
-    faults.iter().map(line).collect::<Vec<_>>().join("\n")
-}
-
 /// Faults, each with its line.
 pub(super) fn listed(faults: &[LineFault]) -> Vec<Value> {
     faults.iter().map(|fault| json!({"line": fault.line, "why": fault.why})).collect()
@@ -178,7 +173,7 @@ fn check(file: Option<PathBuf>, out: &Out) -> Result<(), Complaint> {
     };
     out.document(&checked(&path, &faults), || match faults.as_slice() {
         [] => format!("{path} is fine"),
-        faults => told(Path::new(&path), faults),
+        faults => words::plan::faults(&path, faults),
     })?;
     if faults.is_empty() {
         return Ok(());

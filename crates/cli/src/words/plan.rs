@@ -4,6 +4,7 @@ use glis_client::labels::task_mark;
 use glis_core::merge::Unmerged;
 use glis_core::pause::PauseReason;
 use glis_core::plan::{PlanPause, RunFault, RunState};
+use glis_core::refusal::LineFault;
 use glis_wire::plan::{PlanChange, PlanFile, PlanView, RunView, TaskState};
 use glis_wire::view::SessionView;
 use std::path::Path;
@@ -232,8 +233,7 @@ pub(crate) fn rests(plan: &PlanView) -> String {
         (false, ..) => format!("{done} of {all} tasks are done: branch {branch}"),
     });
     if plan.done {
-        let next = format!("{} (`glis merge {}` takes it in)", lines.join("\n"), plan.slug);
-        return next;
+        return format!("{} (`glis merge {}` takes it in)", lines.join("\n"), plan.slug);
     }
     for task in plan.leaves() {
         let TaskState::Run(state) = task.state else { continue };
@@ -356,4 +356,10 @@ pub(crate) fn reach(file: &PlanFile, id: &str) -> Option<String> {
         (Some(_), false) => Some("the plan that is executed has taken that over".to_owned()),
         (None, false) => Some(format!("if it was worked on, it is paused: `glis runs {id}` tells")),
     }
+}
+
+/// Faults of a file, a line each.
+pub(crate) fn faults(path: &str, faults: &[LineFault]) -> String {
+    let line = |fault: &LineFault| format!("{path}:{fault}");
+    faults.iter().map(line).collect::<Vec<_>>().join("\n")
 }

@@ -8,7 +8,7 @@ mod place;
 
 use self::begin::execute;
 use self::follow::seen;
-use self::named::{has, is_known, parts, plan_of};
+use self::named::{has, is_known, plan_of};
 use self::place::{bad, latest_from, root, roots};
 use super::carry::{Asked, storage};
 use super::state::ServerState;
@@ -18,7 +18,7 @@ use crate::peer::Peer;
 use crate::plan_view;
 use glis_core::decision::Reply;
 use glis_core::pause::PauseMode;
-use glis_core::plan::{Origin, Ruling, Run, TaskRef};
+use glis_core::plan::{self, Origin, Ruling, Run, TaskRef};
 use glis_core::session::Phase;
 use glis_core::{Command, House, PlanCommand, PlanId, Refusal};
 use glis_wire::client::Response;
@@ -36,8 +36,12 @@ pub(super) async fn look(
 ) -> io::Result<Response> {
     match request {
         PlanRequest::Show { place, file } => Ok(show(state, &place, &file).await),
-        PlanRequest::Read { place, file: of } => Ok(file::read(state, (&place, of), env).await),
-        PlanRequest::Check { place, file: of } => Ok(file::check(state, (&place, of), env).await),
+        PlanRequest::Read { place, file: of } => {
+            Ok(either(file::read(state, (&place, of), env).await))
+        }
+        PlanRequest::Check { place, file: of } => {
+            Ok(either(file::check(state, (&place, of), env).await))
+        }
         PlanRequest::Follow { plan } => follow::follow(state, peer, PlanId(plan)).await,
         PlanRequest::Runs { place, task } => Ok(runs(state, &place, task).await),
         PlanRequest::Execute(_)
@@ -60,7 +64,7 @@ pub(super) async fn change(
     match request {
         PlanRequest::Execute(wanted) => Ok(execute(state, steps, wanted, env).await),
         PlanRequest::Change { place, change } => {
-            Ok(file::change(state, (&place, change), env).await)
+            Ok(either(file::change(state, (&place, change), env).await))
         }
         PlanRequest::Pause { plan, mode } => pause(state, steps, PlanId(plan), mode).await,
         PlanRequest::Resume { place, task, prompt } => {
@@ -77,6 +81,11 @@ pub(super) async fn change(
         | PlanRequest::Follow { .. }
         | PlanRequest::Runs { .. } => Ok(bad("this changes nothing")),
     }
+}
+
+/// What is said, whether it is what was asked for or why not.
+fn either(said: Result<Response, Box<Response>>) -> Response {
+    said.unwrap_or_else(|response| *response)
 }
 
 async fn show(state: &ServerState, place: &str, file: &str) -> Response {
@@ -165,7 +174,7 @@ async fn runs(state: &ServerState, place: &str, task: Option<String>) -> Respons
     let wanted = task.clone();
     let look = move |house: &House| {
         let mut runs: Vec<(i64, RunView)> = Vec::new();
-        let named = wanted.as_deref().map(parts);
+        let named = wanted.as_deref().map(plan::named);
         for plan in house.plans().filter(|plan| plan.spec.repo_root == root) {
             let own = named.and_then(|(slug, _)| slug).is_none_or(|slug| slug == plan.spec.slug);
             let meant = |run: &&Run| own && named.is_none_or(|(_, task)| run.task == task);

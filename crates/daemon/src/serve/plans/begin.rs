@@ -34,6 +34,8 @@ struct Former {
     spec: Arc<PlanSpec>,
     pace: Pace,
     is_over: bool,
+    /// Nothing of it goes on by itself.
+    is_at_rest: bool,
     /// What its branch is at, at least.
     tip: String,
     /// What of the file as it is now is done.
@@ -47,6 +49,7 @@ impl Known {
             spec: plan.spec.clone(),
             pace: pace_of(plan),
             is_over: plan.is_over(),
+            is_at_rest: plan_view::is_at_rest(house, plan),
             tip: plan.tip.clone().unwrap_or_else(|| plan.spec.base.clone()),
             done: plan.done_of(tasks),
         });
@@ -101,22 +104,18 @@ async fn prepared(
     let (root, origin) = origin_of(state, &place, file).await?;
     let plan = written(state, &origin).await?;
     refuse(&origin, faults(state, (&plan, &origin), env))?;
-    let of = origin.clone();
-    let is_at_work = move |house: &House| {
-        latest_from(house, &of).is_some_and(|plan| !plan_view::is_at_rest(house, plan))
-    };
-    // Who only joins what goes on is not kept out.
-    if state.mailbox.house(is_at_work).await == Some(false) {
-        refuse(&origin, not_logged_in(state, (&plan, &origin), env).await)?;
-    }
     state.plans.check_place(&root).await.map_err(|why| Box::new(no_records(why)))?;
-    let title = plan.title;
-    let tasks: Vec<TaskSpec> = plan.tasks.into_iter().map(TaskSpec::from).collect();
+    let tasks: Vec<TaskSpec> = plan.tasks.iter().cloned().map(TaskSpec::from).collect();
     let known = {
         let (root, origin, tasks) = (root.clone(), origin.clone(), tasks.clone());
         state.mailbox.house(move |house| Known::of(house, &root, &origin, &tasks)).await
     };
     let Known { former, slugs } = known.ok_or_else(|| Box::new(storage()))?;
+    // Who only joins what goes on is not kept out.
+    if former.as_ref().is_none_or(|former| former.is_at_rest) {
+        refuse(&origin, not_logged_in(state, (&plan, &origin), env).await)?;
+    }
+    let title = plan.title;
     // What is about something else is another plan.
     let former = former.filter(|former| former.spec.title == title);
     let (id, spec, usual, done) = match former {

@@ -106,12 +106,9 @@ pub(super) async fn read(
     state: &ServerState,
     (place, file): (&str, Option<String>),
     env: Option<Caller>,
-) -> Response {
-    let told = async {
-        let (_, origin) = origin_of(state, place, file).await?;
-        tell(state, origin, env).await
-    };
-    told.await.unwrap_or_else(|response| *response)
+) -> Result<Response, Box<Response>> {
+    let (_, origin) = origin_of(state, place, file).await?;
+    tell(state, origin, env).await
 }
 
 async fn tell(
@@ -145,26 +142,23 @@ pub(super) async fn check(
     state: &ServerState,
     (place, file): (&str, Option<String>),
     env: Option<Caller>,
-) -> Response {
-    let told = async {
-        let (_, origin) = origin_of(state, place, file).await?;
-        let path = plan_file::path_of(&origin).to_string_lossy().into_owned();
-        let faults = match state.plans.read_file(&origin).await {
-            Ok(plan) => faults(state, (&plan, &origin), env.as_ref().map(|caller| &caller.env)),
-            Err(Refusal::PlanFile(fault)) => match fault.why {
-                PlanFileWhy::Faulty(faults) => faults,
-                PlanFileWhy::Missing
-                | PlanFileWhy::Unreadable(_)
-                | PlanFileWhy::Unwritten(_)
-                | PlanFileWhy::BadChange(_)
-                | PlanFileWhy::Named(_)
-                | PlanFileWhy::NoTask(_) => return Err(refused(Refusal::PlanFile(fault))),
-            },
-            Err(refusal) => return Err(refused(refusal)),
-        };
-        Ok(Response::PlanChecked { path, faults })
+) -> Result<Response, Box<Response>> {
+    let (_, origin) = origin_of(state, place, file).await?;
+    let path = plan_file::path_of(&origin).to_string_lossy().into_owned();
+    let faults = match state.plans.read_file(&origin).await {
+        Ok(plan) => faults(state, (&plan, &origin), env.as_ref().map(|caller| &caller.env)),
+        Err(Refusal::PlanFile(fault)) => match fault.why {
+            PlanFileWhy::Faulty(faults) => faults,
+            PlanFileWhy::Missing
+            | PlanFileWhy::Unreadable(_)
+            | PlanFileWhy::Unwritten(_)
+            | PlanFileWhy::BadChange(_)
+            | PlanFileWhy::Named(_)
+            | PlanFileWhy::NoTask(_) => return Err(refused(Refusal::PlanFile(fault))),
+        },
+        Err(refusal) => return Err(refused(refusal)),
     };
-    told.await.unwrap_or_else(|response| *response)
+    Ok(Response::PlanChecked { path, faults })
 }
 
 /// Changes a file. A plan that is executed from it has taken that in when this returns.
@@ -172,16 +166,13 @@ pub(super) async fn change(
     state: &ServerState,
     (place, wanted): (&str, PlanChange),
     env: Option<Caller>,
-) -> Response {
-    let told = async {
-        let (_, origin) = origin_of(state, place, None).await?;
-        state.plans.change_file(&origin, wanted).await.map_err(refused)?;
-        let of = origin.clone();
-        let executed = state.mailbox.house(move |house| Some(latest_from(house, &of)?.id.clone()));
-        if let Some(plan) = executed.await.flatten() {
-            state.plans.take_over(&plan).await;
-        }
-        tell(state, origin, env).await
-    };
-    told.await.unwrap_or_else(|response| *response)
+) -> Result<Response, Box<Response>> {
+    let (_, origin) = origin_of(state, place, None).await?;
+    state.plans.change_file(&origin, wanted).await.map_err(refused)?;
+    let of = origin.clone();
+    let executed = state.mailbox.house(move |house| Some(latest_from(house, &of)?.id.clone()));
+    if let Some(plan) = executed.await.flatten() {
+        state.plans.take_over(&plan).await;
+    }
+    tell(state, origin, env).await
 }

@@ -4,18 +4,13 @@ use super::place::root;
 use crate::plan_view;
 use crate::serve::carry::storage;
 use crate::serve::state::ServerState;
-use glis_core::plan::Plan;
+use glis_core::plan::{Plan, named};
 use glis_core::refusal::Elsewhere;
 use glis_core::{House, PlanId, Refusal, SessionId};
 use glis_wire::client::Response;
 
-/// A task as it is named, with its plan before it where that is: `PLAN/TASK`.
-pub(super) fn parts(given: &str) -> (Option<&str>, &str) {
-    given.split_once('/').map_or((None, given), |(plan, task)| (Some(plan), task))
-}
-
 pub(super) fn has(plan: &Plan, given: &str) -> bool {
-    let (slug, task) = parts(given);
+    let (slug, task) = named(given);
     let named = slug.is_none_or(|slug| plan.spec.slug == slug || plan.id.0 == slug);
     named && (plan.task(task).is_some() || plan.latest.contains_key(task))
 }
@@ -48,7 +43,7 @@ fn plans_with<'h>(house: &'h House, root: &str, given: &str) -> Vec<&'h Plan> {
     let all = house.plans().filter(|plan| plan.spec.repo_root == root && has(plan, given));
     let all: Vec<&Plan> = all.collect();
     let latest: Vec<&Plan> = all.iter().copied().filter(is_latest).collect();
-    if latest.is_empty() || parts(given).0.is_some() { all } else { latest }
+    if latest.is_empty() || named(given).0.is_some() { all } else { latest }
 }
 
 /// The plan that has this task, and the task itself: of the repository that the caller is in, and of no other.
@@ -61,7 +56,7 @@ pub(super) async fn plan_of(
     let root = root(state, place).await?;
     let (wanted, here) = (given.to_owned(), root.clone());
     let look = move |house: &House| {
-        let task = parts(&wanted).1;
+        let task = named(&wanted).1;
         let elsewhere = |plan: &Plan| {
             let run = plan.latest_run(task)?;
             let view = plan_view::run(plan, run, plan_view::session_of(house, run));
