@@ -1,10 +1,10 @@
 //! One program, several roles: what is typed decides which.
 
-use glis_cli::complaint::Complaint;
-use glis_cli::{Next, Web, WebFront};
+use glis_cli::{Next, Web, WebVerb};
 use glis_daemon::{DaemonFault, Own, Standing};
 use glis_prove::Voice;
 use glis_tui::Told;
+use glis_verbs::Complaint;
 use glis_web::{Front, Pair};
 use glis_wire::build::Build;
 use glis_wire::call::{Face, Scope};
@@ -28,6 +28,7 @@ fn main() -> ExitCode {
             return glis_hold::run_sweep(session, Path::new(dir), kept);
         }
         [_, "keep", umask] => return keep(umask),
+        [_, "adopt", line] => return glis_daemon::run_line(line),
         [_, "seed-log", count] => return seed_log(count),
         [_, "relay", course] => return glis_relay::run(course, glis_agent::holds_messages),
         [_, "rehearse", ..] => {
@@ -35,10 +36,6 @@ fn main() -> ExitCode {
         }
         _ => {}
     }
-    glis_cli::check_keys_by(|chosen| {
-        let plain = |fault: glis_tui::KeyFault| (fault.key, fault.why);
-        glis_tui::key_faults(chosen).into_iter().map(plain).collect()
-    });
     if let [_, "daemon", "run", "--detached"] = words.as_slice() {
         // What reads the command line would stay in the memory of a process that lives for weeks.
         return daemon(Voice::Aloud, Standing::Alone);
@@ -56,23 +53,13 @@ fn main() -> ExitCode {
     }
 }
 
-/// Every session on the terminal. What it does not know itself it is handed here: the words for a fault, and
-/// how a session is shown alone.
+/// Every session on the terminal. How a session is shown alone it is handed here.
 fn tui(read_only: bool) -> ExitCode {
-    let told = |Complaint { message, hint, .. }: Complaint| Told { message, hint };
     let scope = if read_only { Scope::Watch } else { Scope::Manage };
-    let shown = glis_cli::connector(Face::Tui, scope).map_err(told).and_then(|connector| {
-        let explain = |fault| {
-            let Complaint { message, hint, .. } = Complaint::from(fault);
-            Told { message, hint }
-        };
-        let attach = |name: &str| {
-            glis_cli::show_session(name)
-                .map_err(|Complaint { message, hint, .. }| Told { message, hint })
-        };
-        let keys = glis_cli::chosen_keys().map_err(told)?;
-        let explain_verdict = glis_cli::verdict;
-        glis_tui::run(glis_tui::Setup { connector, explain, explain_verdict, keys, attach })
+    let shown = glis_cli::connector(Face::Tui, scope).map_err(Told::from).and_then(|connector| {
+        let attach = |name: &str| glis_cli::show_session(name).map_err(Told::from);
+        let keys = glis_cli::chosen_keys()?;
+        glis_tui::run(glis_tui::Setup { connector, keys, attach })
     });
     match shown {
         Ok(()) => ExitCode::SUCCESS,
@@ -84,22 +71,21 @@ fn tui(read_only: bool) -> ExitCode {
     }
 }
 
-/// The page and its devices. What it does not know itself it is handed here: how the command line carries
-/// out a request, and its words for a fault.
+/// The page and its devices.
 fn web(json: bool, wanted: Web) -> u8 {
-    let complaint = |told: glis_web::Told| Complaint::of_exit(told.exit, told.message, told.hint);
     let home = match glis_cli::find_home() {
         Ok(home) => home,
         Err(complaint) => return glis_cli::tell(json, Err(complaint)),
     };
-    let said = match wanted {
-        Web::Serve { listen, front } => {
-            let front = match front {
-                WebFront::Plain => Front::Plain,
-                WebFront::Proxy { name } => Front::Proxy { name },
-                WebFront::Tls { certificate, key, name } => {
+    let Web { verb, listen, tls_cert, tls_key, public_host, .. } = wanted;
+    let said = match verb {
+        None => {
+            let front = match (tls_cert.zip(tls_key), public_host) {
+                (Some((certificate, key)), name) => {
                     Front::Tls { pair: Pair { certificate, key }, name }
                 }
+                (None, Some(name)) => Front::Proxy { name },
+                (None, None) => Front::Plain,
             };
             let place = glis_web::Place { listen, front };
             return match serve(json, &place) {
@@ -107,40 +93,16 @@ fn web(json: bool, wanted: Web) -> u8 {
                 Err(complaint) => glis_cli::tell(json, Err(complaint)),
             };
         }
-        Web::Pair { name, scope } => glis_web::pair(&home, &name, scope),
-        Web::Devices => glis_web::devices(&home),
-        Web::Revoke { name } => glis_web::revoke(&home, &name),
-        Web::Token { name, scope } => glis_web::token(&home, &name, scope),
+        Some(WebVerb::Pair { name, scope }) => glis_web::pair(&home, &name, scope),
+        Some(WebVerb::Devices) => glis_web::devices(&home),
+        Some(WebVerb::Revoke { name }) => glis_web::revoke(&home, &name),
+        Some(WebVerb::Token { name, scope }) => glis_web::token(&home, &name, scope),
     };
-    glis_cli::tell(json, said.map(|said| (said.document, said.words)).map_err(complaint))
-}
-
-fn for_web(complaint: Complaint) -> glis_web::Told {
-    glis_web::Told {
-        exit: complaint.kind.exit_status(),
-        kind: complaint.kind.word().to_owned(),
-        message: complaint.message,
-        hint: complaint.hint,
-    }
+    glis_cli::tell(json, said.map(|said| (said.document, said.words)))
 }
 
 fn serve(json: bool, place: &glis_web::Place) -> Result<(), Complaint> {
-    let setup = glis_web::Setup {
-        connector: glis_cli::connector(Face::Web, Scope::Watch)?,
-        perform: |client, request| {
-            let performed = glis_cli::perform(client, request);
-            let as_web =
-                |glis_cli::Performed { document, exit }| glis_web::Performed { document, exit };
-            performed.map(as_web).map_err(for_web)
-        },
-        work_on_draft: |client, folder, work| {
-            let worked = glis_cli::work_on_draft(client, folder, work);
-            let as_web =
-                |glis_cli::Performed { document, exit }| glis_web::Performed { document, exit };
-            worked.map(as_web).map_err(for_web)
-        },
-        explain: |fault| for_web(Complaint::from(fault)),
-    };
+    let connector = glis_cli::connector(Face::Web, Scope::Watch)?;
     let ready = |url: &str, address: SocketAddr| {
         if json {
             tell(&json!({"url": url, "address": address.to_string()}).to_string());
@@ -148,29 +110,21 @@ fn serve(json: bool, place: &glis_web::Place) -> Result<(), Complaint> {
             tell(&format!("{} ({address})", url.trim_end_matches('/')));
         }
     };
-    let served = glis_web::serve(setup, place, ready);
-    served.map_err(|told| Complaint::of_exit(told.exit, told.message, told.hint))
+    glis_web::serve(connector, place, &ready)
 }
 
 /// The bot of a chat, until it is ended.
 fn chat(json: bool) -> ExitCode {
-    fn told(Complaint { message, hint, .. }: Complaint) -> glis_chat::Told {
-        glis_chat::Told { message, hint }
-    }
-    let explain = |fault| told(Complaint::from(fault));
-    let ended =
-        glis_cli::connector(Face::Chat, Scope::Manage).map_err(told).and_then(|connector| {
-            glis_chat::run(glis_chat::Start {
-                give_back_memory: glis_hold::give_back_memory,
-                await_end: || Some(glis_cli::tty::Ending::catch().ok()?.wait()),
-                connector,
-                explain,
-            })
-        });
+    let ended = glis_cli::connector(Face::Chat, Scope::Manage).and_then(|connector| {
+        glis_chat::run(glis_chat::Start {
+            give_back_memory: glis_hold::give_back_memory,
+            await_end: || Some(glis_cli::tty::Ending::catch().ok()?.wait()),
+            connector,
+        })
+    });
     match ended {
-        Ok(glis_chat::Ended::Anew) => chat_anew(),
-        Err(glis_chat::Told { message, hint }) => {
-            let complaint = Complaint::of_exit(1, message, hint);
+        Ok(()) => chat_anew(),
+        Err(complaint) => {
             if std::env::var_os(glis_chat::ANEW).is_none() {
                 return ExitCode::from(glis_cli::tell(json, Err(complaint)));
             }
@@ -189,7 +143,7 @@ const CHAT_PAUSE: Duration = Duration::from_secs(30);
 fn chat_anew() -> ExitCode {
     loop {
         let mut arguments = std::env::args_os();
-        let mut anew = Command::new("/proc/self/exe");
+        let mut anew = Command::new(glis_os::process::OWN_PROGRAM);
         anew.arg0(arguments.next().unwrap_or_else(|| "glis".into())).env(glis_chat::ANEW, "1");
         let fault = anew.args(arguments).exec();
         tell(&format!("error: glis chat does not begin anew: {fault}"));
@@ -251,7 +205,7 @@ fn daemon(voice: Voice, standing: Standing) -> ExitCode {
         mark_death: glis_hold::mark_death,
         give_back_memory: glis_hold::give_back_memory,
     };
-    match glis_daemon::run(&home, own, ready) {
+    match glis_daemon::run(&home, own, &ready) {
         Ok(()) => ExitCode::SUCCESS,
         Err(fault @ DaemonFault::AlreadyRunning { .. }) => {
             refuse(Complaint::second_daemon(fault.to_string()))

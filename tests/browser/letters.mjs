@@ -116,7 +116,7 @@ await story(async ({ house, desk }) => {
   await live(two);
   await arrived(two, "WAITING");
   same((await stored(blue.id)).filter((text) => text.includes("WAITING")).length, 1, "the letter of the closed tab");
-  same(await two.locator(".letter").count(), 0, "letters that still wait");
+  await gone(two, ".letter");
 
   // What an older page had kept is taken over once.
   await two.evaluate(([one, other]) => {

@@ -1,5 +1,5 @@
 /** Takes pictures of the page, for people: of every view in both sizes and themes into a folder, or the two that
- * README.md shows. `cargo xtask pictures` sets the scene and starts this. */
+ * docs/web.md shows. `cargo xtask pictures` sets the scene and starts this. */
 
 import path from "node:path";
 import { SIZES, given, has, launch, live, shows } from "./driver.mjs";
@@ -23,7 +23,7 @@ try {
     return fresh;
   };
   if (process.env.GLIS_PICTURES_ALL) await everything(open);
-  else await forReadme(open);
+  else await forDocs(open);
 } finally {
   await browser.close();
 }
@@ -37,12 +37,13 @@ function settle(page) {
 }
 
 /** @param {(size: any, theme: any) => Promise<any>} open */
-async function forReadme(open) {
+async function forDocs(open) {
   const desk = await open("desk", "light");
-  await desk.setViewportSize({ width: 1120, height: 700 });
+  await desk.setViewportSize({ width: 1120, height: 860 });
   await desk.click("#list .row:has-text('fix-login')");
   await shows(desk, ".card.asks", "cargo test");
-  await shows(desk, ".screen .line", "now its tests");
+  await shows(desk, ".screen .line", "Now its tests");
+  await desk.waitForSelector(".card.asks button:not([aria-disabled=true]):has-text('Allow')");
   await settle(desk);
   await desk.screenshot({ path: path.join(folder, "page.png") });
   const phone = await open("phone", "dark");

@@ -69,6 +69,7 @@ await story(async ({ house, desk }) => {
   await page.fill("#plan-new input[name=agent]", "rehearsal");
   await page.click("#plan-new button");
   await shows(page, "#plan-draft pre", 'id = "air"');
+  await shows(page, "#draft-tree", "\u2514\u2500 \u25cb air");
   await page.reload();
   await shows(page, "#plan-draft pre", 'id = "air"');
   await page.fill("#draft-change textarea", draft("Air"));
@@ -79,8 +80,24 @@ await story(async ({ house, desk }) => {
   await page.click("#draft-change button");
   await shows(page, "#plan-draft pre", 'id = "fresh"');
   same((await house.glis("plan", "show")).tasks.length, 2, "tasks before it was approved");
+  // What a person changes by hand is what is written, once it is a plan.
+  await page.click("#draft-edit");
+  await page.fill("#draft-text", '[[task]]\nid = "Fresh"\nprompt = "say y"\n');
+  await desk.confirm(page.locator("#draft-write"));
+  await shows(page, ".toast", "must begin with");
+  await page.fill("#draft-text", '[[task]]\nid = "fresh"\nprompt = "say by hand"\nagent = "rehearsal"\naccept = "test -e done.txt"\n');
   await desk.confirm(page.locator("#draft-write"));
   await shows(page, "#task-fresh", "fresh");
   await gone(page, "#plan-draft");
-  same((await house.glis("plan", "show")).tasks.map((/** @type {any} */ task) => task.id), ["fresh"], "the tasks that were drafted");
+  same((await house.glis("plan", "show")).tasks.map((/** @type {any} */ task) => task.prompt), ["say by hand"], "the tasks that were written");
+
+  // What an agent proposes is approved here, and so is work that was not accepted.
+  await house.says("plan", "add", "more", "--propose", "--prompt", "say z", "--agent", "rehearsal");
+  await shows(page, "#task-more.is-proposed .pre", "say z");
+  await page.click("#task-more-approve");
+  await shows(page, "#task-more.is-ready", "more");
+  await page.click("#plan-execute");
+  await shows(page, "#task-fresh.is-failed", "fresh");
+  await desk.confirm(page.locator("#task-fresh-skip"));
+  await shows(page, ".plan", "1 of 2 done");
 });

@@ -11,6 +11,8 @@ mod support {
     pub(crate) mod bot_time;
     pub(crate) mod browser;
     pub(crate) mod clock;
+    pub(crate) mod crowd;
+    pub(crate) mod dice;
     pub(crate) mod freezer;
     pub(crate) mod held;
     pub(crate) mod house;
@@ -29,6 +31,7 @@ mod support {
 /// What each verb does, and what a session begins with.
 mod verbs {
     mod config;
+    mod crowd;
     mod each;
     mod environment;
     mod gate;
@@ -96,6 +99,7 @@ mod terminal {
     mod planned;
     mod refused;
     mod several;
+    mod window;
 }
 
 /// Where sessions work, and what is kept of it: worktrees, branches, snapshots, trash.
@@ -124,6 +128,7 @@ mod kill {
     mod panics;
     mod processes;
     mod steps;
+    mod storm;
 }
 
 /// Processes that are stopped, hang, or cannot be ended.
@@ -186,6 +191,7 @@ mod cost {
 /// Plans: drafted, executed, interrupted, resumed, begun anew, and killed at every step.
 mod plans {
     mod afterwards;
+    mod budgets;
     mod draft;
     mod enemy;
     mod execute;
@@ -194,7 +200,9 @@ mod plans {
     mod judged;
     mod kill;
     mod limits;
+    mod many;
     mod meanwhile;
+    mod moved;
     mod names;
     mod records;
     mod refusals;

@@ -20,6 +20,7 @@ mod limits;
 mod loops;
 mod manners;
 mod marks;
+mod night;
 mod opencode;
 mod overview;
 mod plans;
@@ -51,20 +52,18 @@ pub(crate) struct Real {
 impl Real {
     /// A house in which `glis` finds the agent on its path; `None`, loudly, if it is not installed.
     pub(crate) fn with(agent: RealAgent) -> Outcome<Option<Self>> {
-        let Some(program) = agent.program() else {
-            let wanted = std::env::var(INSTALLED).unwrap_or_default();
-            if wanted.split(' ').any(|name| name == agent.name) {
-                return Err(format!("{} was installed and is not there", agent.name).into());
-            }
-            let why = format!("{} {} is not installed", agent.name, agent.version);
-            let known = agent.program_in(Path::new("")).is_some();
-            let remedy = if known { Some("it with npm") } else { None };
-            skip(&format!("{why}; `cargo xtask agents` does that"), remedy)?;
-            return Ok(None);
-        };
+        let Some(program) = program_of(agent)? else { return Ok(None) };
         let mut real =
             Self { house: House::of_moved_time()?, model: Model::start()?, agent, program };
         real.settle()?;
+        Ok(Some(real))
+    }
+
+    /// The same with a second agent beside the first.
+    pub(crate) fn with_both(agent: RealAgent, second: RealAgent) -> Outcome<Option<Self>> {
+        let Some(program) = program_of(second)? else { return Ok(None) };
+        let Some(mut real) = Self::with(agent)? else { return Ok(None) };
+        real.install(second, &program)?;
         Ok(Some(real))
     }
 
@@ -91,7 +90,6 @@ impl Real {
         let (user, bin) = (self.user_home(), self.house.folder().join("bin"));
         std::fs::create_dir_all(&user)?;
         std::fs::create_dir_all(&bin)?;
-        std::os::unix::fs::symlink(&self.program, bin.join(self.agent.name))?;
         let path = std::env::var("PATH")?;
         self.house.surround("PATH", format!("{}:{path}", bin.display()));
         self.house.surround("HOME", user.display().to_string());
@@ -99,11 +97,34 @@ impl Real {
         for name in seed::FOREIGN {
             self.house.spare(name);
         }
+        self.install(self.agent, &self.program.clone())
+    }
+
+    /// Puts an agent on the path, with a configuration that names the stub.
+    fn install(&mut self, agent: RealAgent, program: &Path) -> Outcome {
+        let bin = self.house.folder().join("bin");
+        std::os::unix::fs::symlink(program, bin.join(agent.name))?;
         // Some agents keep the trust in a folder under its real name.
         let repo = self.house.repo().canonicalize()?;
-        for (name, value) in seed::plant(&self.agent, &user, &repo, &self.model.url())? {
+        for (name, value) in seed::plant(&agent, &self.user_home(), &repo, &self.model.url())? {
             self.house.surround(name, value);
         }
         Ok(())
     }
+}
+
+/// The program of an agent; `None`, loudly, if it is not installed.
+fn program_of(agent: RealAgent) -> Outcome<Option<PathBuf>> {
+    let program = agent.program();
+    if program.is_none() {
+        let wanted = std::env::var(INSTALLED).unwrap_or_default();
+        if wanted.split(' ').any(|name| name == agent.name) {
+            return Err(format!("{} was installed and is not there", agent.name).into());
+        }
+        let why = format!("{} {} is not installed", agent.name, agent.version);
+        let known = agent.program_in(Path::new("")).is_some();
+        let remedy = if known { Some("it with npm") } else { None };
+        skip(&format!("{why}; `cargo xtask agents` does that"), remedy)?;
+    }
+    Ok(program)
 }

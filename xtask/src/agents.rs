@@ -89,6 +89,9 @@ fn lacks(agent: &RealAgent, why: &str) -> Missing {
 
 /// Installs one agent beside its place, asks it for its version, and only then gives it its name:
 /// what has the name is whole.
+///
+/// By its exact version: left to choose, npm on an old Node takes an old agent without a word. So any npm will
+/// do. Three of the agents are native programs, and Gemini CLI runs on the Node that is there; it starts on 24, too.
 fn fetch(agent: &RealAgent, room: &Path) -> Result<()> {
     let wanted = format!("{}@{}", agent.package, agent.version);
     println!("installing: {wanted}");

@@ -113,7 +113,7 @@ pub(crate) fn run(arguments: &[OsString]) -> Result<ExitCode> {
     }
     let workspace = Workspace::find()?;
     if cfg!(debug_assertions) {
-        return again_as_release(&workspace, &wish, arguments);
+        return again_as_dist(&workspace, &wish, arguments);
     }
     let root = tempfile::Builder::new().prefix("glb").rand_bytes(4).tempdir()?;
     let plan = wish.plan(&workspace, root.path())?;
@@ -160,22 +160,20 @@ pub(crate) fn inside(verb: &str, arguments: &[OsString]) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A debug build would be the slowest link in the chain: builds the release programs and goes on as
+/// A debug build would be the slowest link in the chain: builds the programs of packages and goes on as
 /// one of them.
-fn again_as_release(
-    workspace: &Workspace,
-    wish: &Wish,
-    arguments: &[OsString],
-) -> Result<ExitCode> {
+fn again_as_dist(workspace: &Workspace, wish: &Wish, arguments: &[OsString]) -> Result<ExitCode> {
     // One after the other: together they would share features, and what is measured would be built
     // once more than what is run.
     let glis = wish.wants(Peer::Glis).then_some("glis");
     for package in glis.into_iter().chain(["xtask"]) {
         let mut build = cargo();
-        build.args(["build", "--release", "--package", package]).current_dir(&workspace.root);
-        ensure!(build.status()?.success(), "the release build failed");
+        build
+            .args(["build", "--profile", "dist", "--package", package])
+            .current_dir(&workspace.root);
+        ensure!(build.status()?.success(), "the build failed");
     }
-    let mut bench = Command::new(workspace.release("xtask"));
+    let mut bench = Command::new(workspace.dist("xtask"));
     let status = bench.arg("bench").args(arguments).status()?;
     Ok(if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
@@ -262,7 +260,7 @@ impl Wish {
 
     fn plan(&self, workspace: &Workspace, root: &Path) -> Result<Plan> {
         let programs = Programs {
-            glis: workspace.release("glis"),
+            glis: workspace.dist("glis"),
             xtask: std::env::current_exe()?,
             root: root.to_owned(),
             run: format!("{}-{:?}", std::process::id(), std::time::SystemTime::now())

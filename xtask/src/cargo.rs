@@ -33,9 +33,26 @@ impl Workspace {
         self.target.join("release").join(program)
     }
 
+    /// A program as packages have it.
+    pub(crate) fn dist(&self, program: &str) -> PathBuf {
+        self.target.join("dist").join(program)
+    }
+
     /// A program of the build that the tests are made with.
     pub(crate) fn debug(&self, program: &str) -> PathBuf {
         self.target.join("debug").join(program)
+    }
+
+    /// The program to play with: `GLIS_BINARY`, as the end-to-end tests take it, or one that is
+    /// built here.
+    pub(crate) fn glis(&self) -> Result<PathBuf> {
+        if let Some(other) = std::env::var_os("GLIS_BINARY") {
+            return Ok(PathBuf::from(other));
+        }
+        let mut build = cargo();
+        build.args(["build", "--bin", "glis"]).current_dir(&self.root);
+        ensure!(build.status()?.success(), "the build failed");
+        Ok(self.debug("glis"))
     }
 }
 

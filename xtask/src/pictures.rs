@@ -1,5 +1,5 @@
-//! `cargo xtask pictures`: plays sessions of the rehearsal agent, opens the overview before them, and draws
-//! what a terminal shows, into docs/pictures; and the page, as a browser shows it.
+//! `cargo xtask pictures`: plays sessions of the real Claude Code with the stub model, opens the overview before
+//! them, and draws what a terminal shows, into docs/pictures; and the page, as a browser shows it.
 #![expect(clippy::cast_precision_loss, reason = "columns and rows of a terminal are small")]
 
 mod page;
@@ -9,16 +9,19 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
-use anyhow::{Result, ensure};
+use anyhow::{Context as _, Result, anyhow, ensure};
 use glis_screen::{Colour, Look, Screen};
+use glis_stub_model::installed::CLAUDE;
+use glis_stub_model::{Model, Step, seed};
 use glis_wire::hold::Size;
+use serde_json::{Value, json};
 
 use crate::bench::{Terminal, Window};
-use crate::cargo::{Workspace, cargo};
+use crate::cargo::Workspace;
 use crate::proc;
 
 /// As wide as the columns of a page that tells of it, and side by side.
-const SIZE: Size = Size { columns: 124, rows: 24 };
+const SIZE: Size = Size { columns: 124, rows: 30 };
 /// The user whose home is shown. The real place has as many letters.
 const HOME: &str = "/home/ada";
 /// What tells the processes of this run from all others.
@@ -34,14 +37,7 @@ const INK: &str = "#d8dee9";
 /// Draws all pictures. With `--views FOLDER` those of every view of the page instead, to be looked at.
 pub(crate) fn run(given: &[OsString]) -> Result<ExitCode> {
     let workspace = Workspace::find()?;
-    // Another build of the program, as the end-to-end tests take it.
-    let other = std::env::var_os("GLIS_BINARY").map(PathBuf::from);
-    if other.is_none() {
-        let mut build = cargo();
-        build.args(["build", "--bin", "glis"]).current_dir(&workspace.root);
-        ensure!(build.status()?.success(), "the build failed");
-    }
-    let glis = other.unwrap_or_else(|| workspace.debug("glis"));
+    let glis = workspace.glis()?;
     let folder = workspace.root.join("docs/pictures");
     std::fs::create_dir_all(&folder)?;
     if let [option, views] = given {
@@ -49,7 +45,7 @@ pub(crate) fn run(given: &[OsString]) -> Result<ExitCode> {
         page::take(&workspace, &glis, page::Which::Views(Path::new(views)))?;
         return Ok(ExitCode::SUCCESS);
     }
-    page::take(&workspace, &glis, page::Which::Readme(&folder))?;
+    page::take(&workspace, &glis, page::Which::Docs(&folder))?;
     for (name, scene) in [("overview", overview as Scene), ("paused-loop", paused_loop)] {
         let stage = Stage::set(&glis)?;
         let mut window = scene(&stage)?;
@@ -69,42 +65,51 @@ type Scene = fn(&Stage) -> Result<Window>;
 fn overview(stage: &Stage) -> Result<Window> {
     at_work(stage)?;
     let mut window = stage.window()?;
-    window
-        .until("the list", |lines| shows(lines, "5 sessions") && shows(lines, "now its tests"))?;
+    window.until("the list", |lines| shows(lines, "5 sessions") && shows(lines, "1. Yes"))?;
     Ok(window)
 }
 
 fn at_work(stage: &Stage) -> Result<()> {
     let (shop, site) = (stage.repository("shop")?, stage.repository("site")?);
-    let new = |repo: &Path, name: &str, prompt: &str| {
+    let new = |repo: &Path, name: &str, prompt: &str, steps: &[Step]| {
+        stage.model.learn(prompt, steps);
         let repo = repo.display().to_string();
-        stage.glis(&["new", name, "--agent", "rehearsal", "--repo", &repo, "--prompt", prompt])
+        stage.glis(&["new", name, "--agent", "claude", "--repo", &repo, "--prompt", prompt])
     };
-    let login = "say Five failed logins a minute, then a pause. ;; write src/limit.rs pub const \
-                 LIMIT: u32 = 5; ;; say The limit is in; now its tests. ;; approve Bash: cargo \
-                 test -p web login";
-    let docs = "todo Write the index|Add examples|Link the guide ;; write guide.md Begin here.\\nThen go \
-                on.\\n ;; say The guide has a first chapter.";
-    new(&shop, "prices", "write prices.toml eur = 1.08 ;; say Prices are in euros.")?;
-    new(&shop, "search", "say Indexing the catalogue. ;; work 600")?;
-    new(&site, "dark-mode", "say Two palettes, one per background. ;; work 600")?;
-    new(&site, "docs", docs)?;
-    new(&shop, "fix-login", login)?;
-    stage.glis(&["wait", "fix-login", "--for", "waiting"])?;
+    let prices = [writes("prices.toml", "eur = 1.08\n", ""), says("Prices are in euros.")];
+    let guide = "Begin here.\nThen go on.\n";
+    let docs = [writes("guide.md", guide, ""), says("The guide has a first chapter.")];
+    let tests = json!({"command": "cargo test -p web login", "description": "Test the login"});
+    let login = [
+        writes("src/limit.rs", "pub const LIMIT: u32 = 5;\n", "First the limit itself."),
+        Step { tool: Some("Bash".to_owned()), input: tests, ..says("Now its tests.") },
+    ];
+    new(&shop, "prices", "Convert the prices to euros.", &prices)?;
+    new(&shop, "search", "Index the catalogue.", &works("Reading the catalogue."))?;
+    new(&site, "dark-mode", "Add a dark mode.", &works("Two palettes, one per background."))?;
+    new(&site, "docs", "Write a guide for newcomers.", &docs)?;
+    new(&shop, "fix-login", "Limit failed logins to five a minute.", &login)?;
+    stage.glis(&["wait", "fix-login", "--for", "waiting", "--timeout", "60s"])?;
     stage.glis(&["wait", "prices", "--for", "idle"])?;
     stage.glis(&["wait", "docs", "--for", "idle"])?;
-    stage.glis(&["pause", "docs"])
+    stage.glis(&["pause", "docs"])?;
+    for held in ["Reading the catalogue.", "Two palettes, one per background."] {
+        stage.model.until_held(held).map_err(|why| anyhow!(why))?;
+    }
+    Ok(())
 }
 
 /// A loop that an interrupt has paused.
 fn paused_loop(stage: &Stage) -> Result<Window> {
     let shop = stage.repository("shop")?.display().to_string();
-    let prompt = "say One page of the catalogue is checked. ;; write pages.md checked ;; work 1";
-    let how = ["--agent", "rehearsal", "--headless", "--max", "40", "--repo", &shop];
+    let (prompt, index) = ("Check the next page of the catalogue.", "Index the catalogue.");
+    let page = writes("pages.md", "checked\n", "One page at a time.");
+    stage.model.learn(prompt, &[page, says("One page of the catalogue is checked.")]);
+    stage.model.learn(index, &works("Reading the catalogue."));
+    let how = ["--agent", "claude", "--headless", "--max", "40", "--repo", &shop];
     let begin = ["loop", "nightly-checks", "--prompt", prompt];
     stage.glis(&[&begin[..], &how[..]].concat())?;
-    let busy = ["new", "search", "--agent", "rehearsal", "--prompt", "work 600", "--repo", &shop];
-    stage.glis(&busy)?;
+    stage.glis(&["new", "search", "--agent", "claude", "--prompt", index, "--repo", &shop])?;
     let mut window = stage.window()?;
     window.until("the loop", |lines| shows(lines, "nightly-checks"))?;
     window.type_in("/night\r")?;
@@ -116,15 +121,33 @@ fn paused_loop(stage: &Stage) -> Result<Window> {
     Ok(window)
 }
 
+fn says(text: &str) -> Step {
+    Step { text: Some(text.to_owned()), ..Step::default() }
+}
+
+/// Says this, looks at a file, and goes on thinking while the scene lasts.
+fn works(text: &str) -> [Step; 2] {
+    let look = Some("Read".to_owned());
+    let looks = Step { tool: look, input: json!({"file_path": "README"}), ..says(text) };
+    [looks, Step { hold_first: Some(text.to_owned()), ..Step::default() }]
+}
+
+fn writes(file: &str, content: &str, before: &str) -> Step {
+    let input = json!({"file_path": file, "content": content});
+    Step { tool: Some("Write".to_owned()), input, ..says(before) }
+}
+
 fn shows(lines: &[String], part: &str) -> bool {
     lines.iter().any(|line| line.contains(part))
 }
 
-/// A user with nothing but a home.
+/// A user with a home, Claude Code and a model.
 struct Stage {
     glis: PathBuf,
     home: tempfile::TempDir,
     mark: String,
+    model: Model,
+    env: Vec<(&'static str, String)>,
 }
 
 impl Stage {
@@ -132,11 +155,21 @@ impl Stage {
         let home = tempfile::Builder::new().prefix("").rand_bytes(4).tempdir_in("/tmp")?;
         let mark = format!("{MARK}={}", home.path().display());
         ensure!(home.path().as_os_str().len() == HOME.len(), "another length than {HOME}");
-        // A machine that is short of memory would suspend what is to be seen.
+        // A machine that is short of memory would suspend what is to be seen, and a user who is
+        // asked about commands alone has less to answer.
         let config = home.path().join(".config/glis");
+        let text =
+            "[memory]\nenabled = false\n\n[persona.default]\npermission_mode = \"acceptEdits\"\n";
         std::fs::create_dir_all(&config)?;
-        std::fs::write(config.join("config.toml"), "[memory]\nenabled = false\n")?;
-        Ok(Self { glis: glis.to_owned(), home, mark })
+        std::fs::write(config.join("config.toml"), text)?;
+        let program = CLAUDE.program().context("not installed; `cargo xtask agents` does that")?;
+        let bin = home.path().join("bin");
+        std::fs::create_dir(&bin)?;
+        std::os::unix::fs::symlink(program, bin.join(CLAUDE.name))?;
+        let model = Model::start()?;
+        let mut env = seed::plant(&CLAUDE, home.path(), home.path(), &model.url())?;
+        env.push(("PATH", format!("{}:{}", bin.display(), std::env::var("PATH")?)));
+        Ok(Self { glis: glis.to_owned(), home, mark, model, env })
     }
 
     fn home(&self) -> &Path {
@@ -147,12 +180,14 @@ impl Stage {
         let mut command = Command::new(program);
         for (name, _) in std::env::vars_os() {
             let text = name.to_string_lossy();
-            if ["TMUX", "GLIS", "XDG", "GIT", "NO_COLOR"].iter().any(|own| text.starts_with(own)) {
+            let own = ["TMUX", "GLIS", "XDG", "GIT", "NO_COLOR"];
+            if own.iter().chain(seed::FOREIGN).any(|own| text.starts_with(own)) {
                 command.env_remove(&name);
             }
         }
         command.env("HOME", self.home()).env(MARK, self.home()).current_dir(self.home());
         command.env("TERM", "xterm-256color").env("COLORTERM", "truecolor").env("LANG", "C.UTF-8");
+        command.envs(self.env.iter().cloned());
         command
     }
 
@@ -167,7 +202,16 @@ impl Stage {
                 git.args(who).args(words).current_dir(&repo).stdin(Stdio::null()).status()?;
             ensure!(done.success(), "git {words:?}: {done}");
         }
+        self.trust(&repo)?;
         Ok(repo)
+    }
+
+    /// Claude Code would ask about a folder before it takes a word.
+    fn trust(&self, repo: &Path) -> Result<()> {
+        let file = seed::config(&CLAUDE, self.home()).join(".claude.json");
+        let mut known: Value = serde_json::from_slice(&std::fs::read(&file)?)?;
+        known["projects"][repo.display().to_string()] = json!({"hasTrustDialogAccepted": true});
+        Ok(std::fs::write(&file, known.to_string())?)
     }
 
     fn glis(&self, words: &[&str]) -> Result<()> {
@@ -206,7 +250,7 @@ fn svg(screen: &Screen, home: &str) -> String {
         (f64::from(size.columns) * CELL.0 + 2.0 * EDGE, f64::from(size.rows) * CELL.1 + 2.0 * EDGE);
     let mut drawn = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" font-size=\"{LETTERS}\" \
-         font-family=\"DejaVu Sans Mono, Menlo, Consolas, monospace\" xml:space=\"preserve\">\n\
+         font-family=\"DejaVu Sans Mono, Menlo, Consolas, monospace\">\n\
          <rect width=\"{width}\" height=\"{height}\" rx=\"8\" fill=\"{GROUND}\"/>\n"
     );
     for (row, stretches) in rows(screen, home).iter().enumerate() {
@@ -239,7 +283,7 @@ fn draw(drawn: &mut String, stretch: &Stretch, y: f64) {
     if text.trim().is_empty() {
         return;
     }
-    // Many fonts have no such sign, or a coloured one.
+    // Many fonts have no such sign, or a coloured one; the same goes for `⎿` below.
     if text == "⏸" {
         let ink = ink.unwrap_or_else(|| INK.to_owned());
         for x in [x, x + 4.0] {
@@ -262,6 +306,8 @@ fn draw(drawn: &mut String, stretch: &Stretch, y: f64) {
         how.push_str(if is_so { told } else { "" });
     }
     let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    // Browsers drop the blanks at the beginning of a text and join those within it.
+    let text = text.replace('⎿', "└").replace(' ', "\u{a0}");
     let (base, ink) = (y + CELL.1 * 0.75, ink.unwrap_or_else(|| INK.to_owned()));
     writeln!(
         drawn,
@@ -296,7 +342,7 @@ fn rows(screen: &Screen, home: &str) -> Vec<Vec<Stretch>> {
     });
     for stretch in rows.iter_mut().flatten() {
         stretch.text = stretch.text.replace(home, HOME);
-        let blank = stretch.text.len() - stretch.text.trim_end().len();
+        let blank = stretch.text.len() - stretch.text.trim_end_matches(' ').len();
         // Blanks at the end are drawn by nobody, unless there is something behind them.
         if stretch.look.behind == Colour::Own && !stretch.look.inverse && blank > 0 {
             stretch.columns -= blank;

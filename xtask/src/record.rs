@@ -1,5 +1,5 @@
-//! Plays two stories with real agents and the stub model, and puts what the terminal showed into
-//! README.md.
+//! Plays stories with real agents and the stub model, and puts what the terminal showed into
+//! README.md and docs/recovery.md.
 
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
@@ -10,9 +10,9 @@ use glis_stub_model::installed::{CLAUDE, CODEX, RealAgent};
 use glis_stub_model::{Model, Step, Voice, seed};
 use serde_json::{Value, json};
 
-use crate::cargo::{Workspace, cargo};
+use crate::cargo::Workspace;
 
-/// The lines of README.md around what is recorded.
+/// The lines of a page around what is recorded.
 const BEGIN: &str = "<!-- Recorded: `cargo xtask record` writes this part. -->";
 const END: &str = "<!-- End of the record. -->";
 /// How long an agent may take to say something.
@@ -21,31 +21,33 @@ const PACE: Duration = Duration::from_millis(20);
 
 pub(crate) fn run() -> Result<ExitCode> {
     let workspace = Workspace::find()?;
-    let mut build = cargo();
-    build.args(["build", "--release", "--bin", "glis"]).current_dir(&workspace.root);
-    ensure!(build.status()?.success(), "the release build failed");
-    let glis = workspace.release("glis");
-    let told = [claude(&glis)?, codex(&glis)?].join("\n");
-    let readme = workspace.root.join("README.md");
-    let text = std::fs::read_to_string(&readme)?;
-    let (before, rest) = text.split_once(BEGIN).context("README.md has no place for it")?;
-    let (_, after) = rest.split_once(END).context("the place in README.md has no end")?;
-    std::fs::write(&readme, format!("{before}{BEGIN}\n\n{told}\n{END}{after}"))?;
-    println!("{told}");
+    let glis = workspace.glis()?;
+    let (minute, deleted) = claude(&glis)?;
+    write(&workspace.root.join("README.md"), &minute)?;
+    write(&workspace.root.join("docs/recovery.md"), &[deleted, codex(&glis)?].join("\n"))?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Paused in the middle of an answer; then the daemon is killed and the worktree deleted.
-fn claude(glis: &Path) -> Result<String> {
+fn write(page: &Path, recorded: &str) -> Result<()> {
+    let text = std::fs::read_to_string(page)?;
+    let (before, rest) = text.split_once(BEGIN).context("the page has no place for it")?;
+    let (_, after) = rest.split_once(END).context("the place in the page has no end")?;
+    println!("{recorded}");
+    Ok(std::fs::write(page, format!("{before}{BEGIN}\n\n{recorded}\n{END}{after}"))?)
+}
+
+/// Paused in the middle of an answer, and the daemon killed. Then, as a second story, the worktree
+/// is deleted.
+fn claude(glis: &Path) -> Result<(String, String)> {
     let mut stage = Stage::set(glis, CLAUDE)?;
-    let write = "printf 'LIMIT = 5\\n' > limit.py";
+    let command = "printf 'LIMIT = 5\\n' > limit.py";
     stage.model.learn(
         "Limit failed logins",
         &[
             Step {
                 text: Some("First the limit itself.".to_owned()),
                 tool: Some("Bash".to_owned()),
-                input: json!({"command": write, "description": "Write limit.py"}),
+                input: json!({"command": command, "description": "Write limit.py"}),
                 ..Step::default()
             },
             Step {
@@ -56,6 +58,7 @@ fn claude(glis: &Path) -> Result<String> {
         ],
     );
     stage.model.learn("Go on", &[says("The sixth attempt within a minute is refused, tested.")]);
+    stage.model.learn("Is it done", &[says("Yes: limit.py holds the limit.")]);
     stage
         .tell("glis new login --agent claude --prompt \"Limit failed logins to five a minute.\"")?;
     stage.wait("login", "waiting")?;
@@ -65,21 +68,23 @@ fn claude(glis: &Path) -> Result<String> {
     stage.tell("glis pause login  # in the middle of its next answer")?;
     let daemon = stage.daemon()?;
     stage.tell(&format!("kill -9 {daemon}  # the daemon"))?;
-    stage.tell("rm -rf ~/.local/share/glis/worktrees/shop  # every file that it wrote")?;
     stage.tell("glis resume login --prompt \"Go on.\"")?;
     stage.wait("login", "idle")?;
     stage.tell("glis log login")?;
-    stage.tell("cat ~/.local/share/glis/worktrees/shop/login-*/limit.py")?;
-    let wanted = [
+    let said = [
         (Voice::User, "Limit failed logins"),
         (Voice::Model, "First the limit itself."),
         (Voice::Model, "Now the tests: after five"),
         (Voice::User, "Go on."),
     ];
-    stage.prove("Go on", &wanted)?;
-    let title = "Claude Code in its terminal, paused in mid-answer. Then the daemon is killed and the \
-                 worktree deleted:";
-    Ok(stage.story(title))
+    let minute = stage.story("Go on", &said)?;
+    stage.tell("glis pause login")?;
+    stage.tell("rm -rf ~/.local/share/glis/worktrees/shop  # every file that it wrote")?;
+    stage.tell("glis resume login --prompt \"Is it done?\"")?;
+    stage.wait("login", "idle")?;
+    stage.tell("cat ~/.local/share/glis/worktrees/shop/login-*/limit.py")?;
+    let deleted = stage.story("Is it done", &said)?;
+    Ok((minute, format!("Claude Code in its terminal, whose worktree is deleted:\n\n{deleted}")))
 }
 
 /// Killed in the middle of a command, together with the daemon.
@@ -113,9 +118,8 @@ fn codex(glis: &Path) -> Result<String> {
         (Voice::Model, "I fetch the rates."),
         (Voice::User, "Go on."),
     ];
-    stage.prove("Go on", &wanted)?;
-    let title = "Codex, killed with `kill -9` in the middle of a command, and the daemon with it:";
-    Ok(stage.story(title))
+    let story = stage.story("Go on", &wanted)?;
+    Ok(format!("Codex, killed in the middle of a command, and the daemon with it:\n\n{story}"))
 }
 
 fn says(text: &str) -> Step {
@@ -127,10 +131,8 @@ struct Stage {
     home: tempfile::TempDir,
     model: Model,
     env: Vec<(String, String)>,
-    /// What the terminal has shown.
+    /// What the terminal has shown since the last story.
     shown: String,
-    /// Messages in the request that proves it.
-    proof: usize,
 }
 
 impl Stage {
@@ -151,7 +153,7 @@ impl Stage {
         ];
         let planted = seed::plant(&agent, home.path(), &repo.canonicalize()?, &model.url())?;
         env.extend(planted.into_iter().map(|(name, value)| (name.to_owned(), value)));
-        let stage = Self { home, model, env, shown: String::new(), proof: 0 };
+        let stage = Self { home, model, env, shown: String::new() };
         stage.shell(
             "git init --quiet --initial-branch=main && echo shop > README && git add README",
         )?;
@@ -210,24 +212,20 @@ impl Stage {
         self.ask(&["daemon", "status"])?["pid"].as_i64().context("no daemon")
     }
 
-    /// The request after the resume must hold everything that was said before.
-    fn prove(&mut self, cue: &str, wanted: &[(Voice, &str)]) -> Result<()> {
+    /// What was shown since the last story. The request with the cue must hold everything that was
+    /// said before.
+    fn story(&mut self, cue: &str, wanted: &[(Voice, &str)]) -> Result<String> {
         let request = self.model.until_prompt(cue).map_err(|why| anyhow!(why))?;
         for (voice, words) in wanted {
             ensure!(request.says(*voice, words), "the model did not hear `{words}` again");
         }
-        self.proof = request.turns.len();
-        Ok(())
-    }
-
-    fn story(mut self, title: &str) -> String {
         let shown = std::mem::take(&mut self.shown);
         let shown = shown.lines().map(str::trim_end).collect::<Vec<_>>().join("\n");
-        let proof = self.proof;
-        format!(
-            "{title}\n\n```console\n{shown}\n```\n\nThe first request that reached the model after \
-             that held all of it, {proof} messages.\n"
-        )
+        let proof = request.turns.len();
+        Ok(format!(
+            "```console\n{shown}\n```\n\nThe first request that reached the model after that held \
+             all of it, {proof} messages.\n"
+        ))
     }
 }
 

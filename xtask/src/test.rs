@@ -11,6 +11,8 @@ use crate::agents;
 use crate::belongings::Belongings;
 use crate::browser;
 use crate::cargo::{self, Workspace, cargo};
+use crate::lints;
+use crate::long::STORM;
 use crate::proc;
 use crate::shaky;
 use crate::skips;
@@ -31,6 +33,9 @@ const DEMO_WAIT: Duration = Duration::from_secs(180);
 /// The proof takes as long as it is told to, and some seconds before and after.
 const PROVE_TIME: &str = "60s";
 const PROVE_WAIT: Duration = Duration::from_secs(240);
+
+/// In a minute every kind of blow falls some ten times.
+const STORM_SECS: &str = "60";
 
 /// How one step ended.
 enum Outcome {
@@ -54,7 +59,7 @@ struct Course {
 
 type Step = (&'static str, fn(&mut Course) -> Outcome);
 
-const QUICK: &[Step] = &[("fmt", fmt), ("clippy", clippy), ("tests", quick_tests)];
+const QUICK: &[Step] = &[("fmt", fmt), ("lints", lint), ("clippy", clippy), ("tests", quick_tests)];
 
 /// What a check before a commit leaves to `cargo xtask test`: real agents, whatever is killed at
 /// every step or at random, costs, and thousands of lives. They take two thirds of all the time.
@@ -67,6 +72,7 @@ const EVERYTHING: &[Step] = &[
     ("agents", agents),
     ("browser", browser),
     ("fmt", fmt),
+    ("lints", lint),
     ("clippy", clippy),
     ("build", build),
     ("tests", tests),
@@ -74,6 +80,7 @@ const EVERYTHING: &[Step] = &[
     ("released", released),
     ("demo", demo),
     ("prove", prove),
+    ("storm", storm),
 ];
 
 /// Runs the steps and says how they went; the exit status is that of the whole.
@@ -211,6 +218,18 @@ fn fmt(course: &mut Course) -> Outcome {
     course.cargo(&["fmt", "--all", "--check"])
 }
 
+fn lint(course: &mut Course) -> Outcome {
+    match lints::run(&course.workspace.root) {
+        Ok(missing) => {
+            for missing in missing {
+                course.skip(&missing);
+            }
+            Outcome::Passed
+        }
+        Err(why) => Outcome::Failed(why),
+    }
+}
+
 fn clippy(course: &mut Course) -> Outcome {
     if !cargo::has("clippy") {
         return component_missing("clippy");
@@ -264,27 +283,24 @@ fn play(course: &mut Course, words: &[&str], variables: &[(&str, PathBuf)]) -> O
 /// All tests. The real agents among them get homes of their own, so the user's own configuration of
 /// these agents has to be the same afterwards, byte for byte.
 fn tests(course: &mut Course) -> Outcome {
-    all_tests_but(course, None)
+    // It is played for longer, and on the release build, behind all others.
+    let storm = format!("package(glis) and test(={})", STORM.test);
+    all_tests_but(course, &storm)
 }
 
 /// Those that a change is tried with before it is committed.
 fn quick_tests(course: &mut Course) -> Outcome {
-    all_tests_but(course, Some(LONG))
+    all_tests_but(course, LONG)
 }
 
-fn all_tests_but(course: &mut Course, left_out: Option<&str>) -> Outcome {
+fn all_tests_but(course: &mut Course, left_out: &str) -> Outcome {
     let before = Belongings::look();
-    let chosen = left_out.map(|filter| format!("not ({filter})"));
+    let chosen = format!("not ({left_out})");
     let mut words = vec!["test", "--workspace"];
     if cargo::has("nextest") {
-        words = vec!["nextest", "run", "--workspace"];
-        words.extend(chosen.iter().flat_map(|chosen| ["-E", chosen]));
+        words = vec!["nextest", "run", "--workspace", "-E", &chosen];
     }
-    // What was built a moment ago need not be looked at by the tests again.
-    let next = course.workspace.debug("glis-next");
-    let built = course.timings.iter().any(|(step, _)| *step == "build");
-    let variables = if built { vec![("GLIS_NEXT", next)] } else { Vec::new() };
-    let outcome = play(course, &words, &variables);
+    let outcome = play(course, &words, &[]);
     let touched = before.differences(&Belongings::look());
     if !matches!(outcome, Outcome::Passed) || touched.is_empty() {
         return outcome;
@@ -325,6 +341,13 @@ fn demo(course: &mut Course) -> Outcome {
 /// be lost.
 fn prove(course: &mut Course) -> Outcome {
     release_runs(course, &["doctor", "--prove", "--for", PROVE_TIME], PROVE_WAIT)
+}
+
+/// Thirty sessions are told and handled for a minute while everything around them breaks.
+fn storm(course: &mut Course) -> Outcome {
+    let program = course.workspace.release("glis");
+    let variables = [("GLIS_BINARY", program), (STORM.variable, STORM_SECS.into())];
+    play(course, &STORM.words(), &variables)
 }
 
 fn release_runs(course: &Course, words: &[&str], at_most: Duration) -> Outcome {

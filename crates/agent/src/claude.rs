@@ -63,6 +63,9 @@ const OURS: Reserved = Reserved {
 
 /// It would leave the session's worktree for one of its own, unasked: nothing there is saved, shown or merged.
 const STAYS: &str = "--disallowedTools=EnterWorktree";
+/// The hook that would make such a worktree for a helper, where the model or the helper's definition asks for
+/// one. It fails, and the model reads why.
+const NO_WORKTREE: &str = "echo Work in the worktree of this session. >&2; exit 1";
 
 pub(crate) struct Claude;
 
@@ -71,6 +74,11 @@ pub(crate) struct Claude;
 struct Kind<'l> {
     #[serde(rename = "type", borrow)]
     kind: Cow<'l, str>,
+}
+
+/// A hook in the form of its settings.
+fn hook(command: &str) -> Value {
+    json!([{"hooks": [{"type": "command", "command": command, "timeout": 10}]}])
 }
 
 impl Agent for Claude {
@@ -96,7 +104,7 @@ impl Agent for Claude {
         let mut option = |name: &str, value: &str| {
             argv.extend([name.to_owned(), value.to_owned()]);
         };
-        let id = session.agent_ref.as_deref().unwrap_or_default();
+        let id = session.agent.agent_ref.as_deref().unwrap_or_default();
         match how {
             Approach::Fresh => option("--session-id", id),
             Approach::Resume => option("--resume", id),
@@ -115,6 +123,10 @@ impl Agent for Claude {
             option("--input-format", "stream-json");
             option("--output-format", "stream-json");
             option("--permission-prompt-tool", "stdio");
+            option(
+                "--settings",
+                &json!({"hooks": {"WorktreeCreate": hook(NO_WORKTREE)}}).to_string(),
+            );
             // Repeats our answers, which is how it shows that it took them.
             argv.extend(["--verbose", "--replay-user-messages", "-p"].map(ToOwned::to_owned));
             // Says what it says also while it says it.
@@ -178,9 +190,9 @@ impl Agent for Claude {
     }
 
     fn versions(&self) -> Option<Versions> {
-        // `--permission-prompt-tool stdio` and hooks by `--settings` came with 2.0; 2.1.31
-        // is the oldest that is promised to work.
-        Some(Versions { oldest: (2, 1, 31), tried: (2, 1, 326), bad: &[] })
+        // The oldest is the oldest that the tests play: each version says what it does in its own way, and one
+        // that was never played (2.1.197 on an old Node) took no message in a terminal.
+        Some(Versions { oldest: (2, 1, 325), tried: (2, 1, 327), bad: &[] })
     }
 
     fn login(&self) -> Login {

@@ -207,7 +207,7 @@ fn in_terminal(session: &Session, how: Approach) -> Vec<String> {
     let (sandbox, approval) = permissions(spec.permission_mode.as_deref());
     let mut argv = vec!["codex".to_owned()];
     if how == Approach::Resume {
-        argv.extend(["resume".to_owned(), session.agent_ref.clone().unwrap_or_default()]);
+        argv.extend(["resume".to_owned(), session.agent.agent_ref.clone().unwrap_or_default()]);
     }
     let mut add = |words: &[&str]| argv.extend(words.iter().map(|word| (*word).to_owned()));
     add(&["--no-daemon", "-c", "tui.show_tooltips=false", "-c", STATUS_LINE]);
@@ -230,7 +230,7 @@ fn thread(session: &Session, how: Approach) -> Value {
     let spec = &session.spec;
     let (sandbox, approval) = permissions(spec.permission_mode.as_deref());
     let mut params = json!({
-        "cwd": session.worktree,
+        "cwd": session.place.worktree,
         "sandbox": sandbox,
         "approvalPolicy": approval,
     });
@@ -240,7 +240,7 @@ fn thread(session: &Session, how: Approach) -> Value {
     if let Some(prompt) = &spec.system_prompt {
         params["developerInstructions"] = json!(prompt);
     }
-    let id = session.agent_ref.as_deref().unwrap_or_default();
+    let id = session.agent.agent_ref.as_deref().unwrap_or_default();
     match how {
         Approach::Fresh => {
             json!({"id": server::FRESH, "method": "thread/start", "params": params})
@@ -260,7 +260,7 @@ fn thread(session: &Session, how: Approach) -> Value {
 fn trust(session: &Session, settings: &str) -> Vec<String> {
     let quoted = |path: &str| Value::from(path).to_string();
     let decided = |path: &str| settings.contains(&format!("[projects.{}]", quoted(path)));
-    let worktree = session.worktree.as_deref().unwrap_or_default();
+    let worktree = session.place.worktree.as_deref().unwrap_or_default();
     if decided(&session.spec.repo_root) || decided(worktree) {
         return Vec::new();
     }

@@ -68,8 +68,10 @@ impl Dialect for Plain {
         }
     }
 
-    fn answer(&self, _ask: &Ask, answer: &str) -> Result<Vec<u8>, String> {
+    fn answer(&self, ask: &Ask, answer: &str) -> Result<Vec<u8>, String> {
         Ok(self.say(match answer {
+            // More than that could be the answer to its next question.
+            ALLOW if ask.text.contains("Press Enter") => "",
             ALLOW => "y",
             DENY => "n",
             other => other,

@@ -19,7 +19,6 @@ pub enum Form {
 pub struct Known<'a> {
     /// What was asked for and what was said last.
     pub summary: Option<&'a str>,
-    /// What was done last.
     pub last_action: Option<&'a str>,
     /// What is left to do.
     pub pending: &'a [String],

@@ -97,7 +97,7 @@ impl Agent for Gemini {
             usual.extend(["--model", model]);
         }
         usual.extend(spec.argv.iter().map(String::as_str));
-        let id = session.agent_ref.clone().unwrap_or_default();
+        let id = session.agent.agent_ref.clone().unwrap_or_default();
         let with = |option: &str| -> Vec<String> {
             usual.iter().copied().chain([option, &id]).map(ToOwned::to_owned).collect()
         };

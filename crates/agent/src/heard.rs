@@ -24,9 +24,7 @@ pub struct Heard {
 /// Something worth keeping in the conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Said {
-    /// Who says it.
     pub voice: Voice,
-    /// What is said.
     pub content: String,
     /// The tool, where one was used.
     pub tool: Option<String>,
@@ -71,15 +69,12 @@ pub enum TaskChange {
     Opened {
         /// The agent's number for it.
         id: String,
-        /// What is to do.
         subject: String,
     },
-    /// It is worked on.
     Begun {
         /// The agent's number for it.
         id: String,
     },
-    /// It is done.
     Done {
         /// The agent's number for it.
         id: String,

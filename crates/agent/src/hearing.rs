@@ -101,6 +101,10 @@ impl Running {
         }
     }
 
+    pub(crate) fn has(&self, id: &str) -> bool {
+        self.0.contains(id)
+    }
+
     /// Something has ended: one of these, or another item.
     pub(crate) fn ended(&mut self, id: &str, line: &mut Meaning) {
         if self.0.remove(id) {

@@ -26,10 +26,8 @@ pub enum Approach {
     Resume,
 }
 
-/// What to start.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct LaunchPlan {
-    /// Program and arguments.
     pub argv: Vec<String>,
     /// Variables added to the caller's environment.
     pub env: Vec<(String, String)>,
@@ -56,7 +54,6 @@ pub enum Hooks {
 }
 
 impl LaunchPlan {
-    /// The agent's program.
     pub fn program(&self) -> &str {
         let later = self.relay.as_ref().and_then(|relay| relay.later.first());
         self.argv.first().or(later).map(String::as_str).unwrap_or_default()

@@ -39,7 +39,6 @@ pub enum Ability {
     Able,
     /// Nobody is, and every turn would fail.
     NotLoggedIn {
-        /// What the agent says.
         words: String,
         /// What to do about it.
         next: &'static str,

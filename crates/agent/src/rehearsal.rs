@@ -62,7 +62,7 @@ impl Agent for Rehearsal {
             argv.push(name.to_owned());
             argv.push(value.to_owned());
         };
-        match (&session.agent_ref, how) {
+        match (&session.agent.agent_ref, how) {
             (Some(id), Approach::Resume) => option("--resume", id),
             (Some(id), Approach::Fresh) => option("--session-id", id),
             (None, _) => {}

@@ -3,7 +3,6 @@
 /// Where a file is that only its maker knows the exact name of.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FileLocation {
-    /// Here.
     At(String),
     /// In a folder so many levels below this one, with a name that ends like this. An id makes the
     /// ending unique.
@@ -33,7 +32,6 @@ pub struct Segments {
 /// agent's own tables and put back by the agent's own program, so glis never writes there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rows {
-    /// Where the rows are.
     pub database: Database,
     /// The agent's session id: the one parameter of all statements.
     pub id: String,
@@ -60,7 +58,6 @@ impl Rows {
 /// The file that a database is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Database {
-    /// This one.
     At(String),
     /// Whichever in this folder holds what is looked for, of those with a name that begins and ends so.
     Among {
@@ -76,7 +73,6 @@ pub enum Database {
 /// A session id that a process of the agent works under.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenRef {
-    /// The id.
     pub id: String,
     /// When it was given, in milliseconds since the Unix epoch.
     pub given_ms: u64,
@@ -89,17 +85,14 @@ pub struct OpenRef {
 pub enum RefFile {
     /// It keeps others from the conversation.
     Lock,
-    /// It holds the conversation.
     Transcript,
 }
 
 /// A process of the agent that is in a conversation, by its own account.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Registered {
-    /// The conversation's id.
     pub id: String,
-    /// The process.
     pub pid: i32,
-    /// When it began, in the ticks of `/proc/PID/stat`: a number may be given again.
+    /// When it began, in ticks since the machine did: a number may be given again.
     pub start_ticks: u64,
 }

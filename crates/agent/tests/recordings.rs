@@ -284,6 +284,29 @@ fn codex_comes_back_in_its_own_conversation_or_not_at_all() {
     assert_eq!(other, format!("rejected: it came back in another conversation, {thread}\n"));
 }
 
+/// Everything else that Codex asks is a person's: no rule reads it.
+#[test]
+fn rules_are_asked_about_plain_commands_of_codex_alone() {
+    let plain = "item/commandExecution/requestApproval";
+    let beside = |key: &str| serde_json::json!({key: {"host": "example.org"}});
+    let asked = [
+        (plain, serde_json::json!({}), true),
+        (plain, beside("networkApprovalContext"), false),
+        (plain, beside("additionalPermissions"), false),
+        ("item/fileChange/requestApproval", serde_json::json!({"grantRoot": "/"}), false),
+        ("item/permissions/requestApproval", beside("permissions"), false),
+        ("mcpServer/elicitation/request", serde_json::json!({"message": "Do it?"}), false),
+    ];
+    for (method, mut params, read) in asked {
+        params["itemId"] = "i".into();
+        params["command"] = "/bin/bash -lc 'cargo test'".into();
+        let asks = serde_json::json!({"id": 0, "method": method, "params": params});
+        let heard = dialect("codex", Mode::Headless).hear(0, format!("{asks}\n").as_bytes());
+        let Some(Sign::Asked(ask)) = &heard[0].sign else { panic!("{method}: {heard:?}") };
+        assert_eq!(ask.wants.is_some(), read, "{asks}");
+    }
+}
+
 #[test]
 fn codex_gets_an_answer_to_each_of_its_questions() {
     let mut dialect = dialect("codex", Mode::Headless);

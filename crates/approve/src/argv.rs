@@ -92,7 +92,6 @@ impl Joint {
 /// A plain command of a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Command {
-    /// What stands before it.
     pub joint: Joint,
     /// Its words, the program's name first.
     pub words: Vec<String>,

@@ -19,10 +19,7 @@ pub enum Barred {
         worst: &'static str,
     },
     /// This command of it runs what the words behind it say.
-    Command {
-        /// Its name.
-        command: String,
-    },
+    Command { command: String },
     /// This flag of it names a program that it runs.
     Flag {
         /// As it is written.

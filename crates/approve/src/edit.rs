@@ -16,7 +16,6 @@ use crate::why::Why;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(from = "Written", into = "Written")]
 pub enum Edits {
-    /// None.
     #[default]
     None,
     /// Those that git tracks.

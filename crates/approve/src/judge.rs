@@ -33,16 +33,10 @@ pub enum Verdict {
     Accept {
         /// The rule's program (`cat | head`), the pattern, or `edits`.
         rule: String,
-        /// Who wrote it.
         author: Author,
     },
     /// It is answered with a no.
-    Reject {
-        /// The pattern.
-        rule: String,
-        /// Who wrote it.
-        author: Author,
-    },
+    Reject { rule: String, author: Author },
     /// A person has to say.
     Manual(Why),
 }
@@ -50,7 +44,6 @@ pub enum Verdict {
 /// Who wrote a rule or a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Author {
-    /// It comes with glis.
     Glis,
     /// It is in the user's configuration.
     User,
@@ -76,7 +69,6 @@ pub struct Settings {
     pub sets: Vec<Set>,
     /// Prompts that are accepted.
     pub accept: Vec<String>,
-    /// What is rejected.
     pub reject: Vec<String>,
     /// And how.
     pub reject_action: RejectAction,

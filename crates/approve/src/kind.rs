@@ -2,13 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What a word is.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(try_from = "Written", into = "Written")]
 pub enum Kind {
     /// A path that stays in the worktree.
     Path,
-    /// Digits.
     Number,
     /// Any word that is no flag.
     Word,

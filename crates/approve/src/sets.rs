@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 use crate::kind::Kind;
 use crate::rule::Rule;
 
-/// A set of rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Set {
@@ -19,7 +18,6 @@ pub enum Set {
     Cargo,
     /// Scripts of a package of JavaScript.
     Npm,
-    /// Tests of Python.
     Pytest,
     /// Builds and tests of Go.
     Go,

@@ -23,52 +23,30 @@ pub enum Why {
     /// The command line is not plain.
     NotPlain(NotPlain),
     /// No rule is about this program.
-    NoRule {
-        /// Its name.
-        program: String,
-    },
+    NoRule { program: String },
     /// The user's rule about this program may not be used.
-    Barred {
-        /// Its name.
-        program: String,
-    },
+    Barred { program: String },
     /// The program stands behind a `|`, and is not known to only pass on what it reads there.
-    NoFilter {
-        /// Its name.
-        program: String,
-    },
+    NoFilter { program: String },
     /// A rule of the user's allows it, and an `&&` stands behind it.
-    NotLast {
-        /// The program's name.
-        program: String,
-    },
+    NotLast { program: String },
     /// There are rules about this program; none allows this word, or that there is none.
     Word {
-        /// The program's name.
         program: String,
         /// The word that none of them allows, if it is one.
         word: Option<String>,
     },
     /// The program is on no folder of the agent's path.
-    NoProgram {
-        /// Its name.
-        program: String,
-    },
+    NoProgram { program: String },
     /// The program that would run lies where the agent writes.
-    ProgramInside {
-        /// The file.
-        file: PathBuf,
-    },
+    ProgramInside { file: PathBuf },
     /// The agent's path has a folder in it whose place depends on where the command runs.
     LoosePath {
         /// That folder as it is written there.
         folder: String,
     },
     /// A variable that runs files of the worktree, or a function, in the place of a program.
-    Variable {
-        /// Its name.
-        name: String,
-    },
+    Variable { name: String },
     /// It is unknown where it would happen, or with which programs.
     NoPlace,
     /// Git would do more than the command says.
@@ -94,10 +72,7 @@ pub enum Why {
     /// A prompt that no pattern knows.
     NoPattern,
     /// A reject pattern fits, and is not answered with a no: the settings say so, or a rule allows it.
-    Rejectable {
-        /// The pattern.
-        pattern: String,
-    },
+    Rejectable { pattern: String },
     /// An edit, and the settings allow none.
     Edits,
     /// A kind of request that is never answered by rule.

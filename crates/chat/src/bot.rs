@@ -4,7 +4,6 @@
 //! dealt with; a call to the daemon has the update's number as its key. So it may be killed at any moment.
 
 mod act;
-mod again;
 mod asks;
 mod files;
 mod gate;
@@ -19,40 +18,52 @@ mod turn;
 mod watch;
 
 pub(crate) use asks::settle;
-pub use say::{Say, What as SayWhat};
-pub use tell::Untold;
 pub use turn::mark_of;
-pub use watch::Which;
 
-use crate::button::Act;
+use crate::button::{Act, Keys};
 use crate::channel::{Channel, Me};
 use crate::command::{self, Typed};
 use crate::desk::{Caller, Desk};
 use crate::inbox::Inbox;
-use crate::on_the_way::{OnTheWay, Sending};
-use crate::outbox::{Draft, Lane};
-use crate::policy::{Admitted, Ignored, Lists, Place, Policy, Pressed, Said};
+use crate::outbox::{Lane, Picture};
+use crate::policy::{Admitted, Did, Place, Policy, Said};
 use crate::store::{Change, Store, StoreFault, Update};
 use crate::text::Text;
-use crate::thread::note;
-use crate::told::Told;
+use crate::thread::{locked, note};
 use crate::voice::Voice;
 use crate::words::{self, About};
 use glis_client::Fault;
-use glis_core::Status;
+use glis_verbs::Complaint;
 use glis_wire::client::{Request, Response};
 use glis_wire::view::SessionView;
+use say::Say;
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 use std::time::Duration;
 use watch::Watch;
 
-/// What a bot is made of.
+/// Why the bot comes to nothing with something.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub enum BotFault {
+    /// What the bot knows cannot be changed: it is tried again.
+    Store(#[from] StoreFault),
+    /// The daemon refuses, or cannot be asked: who has asked for it is told.
+    House(#[from] Fault),
+}
+
+/// What came of something that the daemon is asked for.
+type Dealt<T = ()> = Result<T, BotFault>;
+
+/// The daemon has answered something else.
+fn unfit() -> BotFault {
+    Fault::unfit().into()
+}
+
+/// What a bot is made of, beside what it knows.
 pub struct Setup {
-    /// What it knows.
-    pub store: Store,
     /// The way to the daemon.
     pub desk: Box<dyn Desk>,
     /// The network, for files that users send. What is said goes through the outbox.
@@ -62,7 +73,7 @@ pub struct Setup {
     /// What turns a recording into words.
     pub voice: Voice,
     /// Who may use it now.
-    pub lists: Box<dyn Fn() -> Lists + Send + Sync>,
+    pub policy: Box<dyn Fn() -> Arc<Policy> + Send + Sync>,
     /// Who it is on the network.
     pub me: Me,
     /// Whether a session gets a topic of its own, where the chat has topics.
@@ -71,54 +82,48 @@ pub struct Setup {
     pub repo: Option<String>,
     /// Where it works as well, by name.
     pub repos: BTreeMap<String, String>,
-    /// The words for a fault.
-    pub explain: fn(Fault) -> Told,
     /// The wall clock, in milliseconds.
     pub clock: fn() -> i64,
+    /// The milliseconds that have passed since something in the past.
+    pub passed: fn() -> u64,
     /// Lets time pass before something is tried again.
     pub rest: fn(Duration),
-    /// Is told when there is something to send.
-    pub ring: Box<dyn Fn() + Send + Sync>,
+    /// Wakes the senders: there is something to send.
+    pub wake: Box<dyn Fn() + Send + Sync>,
 }
 
-/// A bot.
 pub struct Bot {
     store: Mutex<Store>,
-    desk: Box<dyn Desk>,
-    channel: Arc<dyn Channel>,
-    inbox: Inbox,
-    voice: Voice,
-    lists: Box<dyn Fn() -> Lists + Send + Sync>,
-    me: Me,
-    topics: bool,
-    repo: Option<String>,
-    repos: BTreeMap<String, String>,
-    explain: fn(Fault) -> Told,
-    clock: fn() -> i64,
-    rest: fn(Duration),
-    ring: Box<dyn Fn() + Send + Sync>,
-    drafts: Mutex<Vec<(i64, Draft)>>,
+    its: Setup,
+    /// By the chat that they are for.
+    pictures: Mutex<BTreeMap<i64, Vec<Picture>>>,
+    /// Chats in which something was said since their senders asked.
+    heard: Mutex<BTreeSet<i64>>,
     watch: Watch,
-    on_the_way: OnTheWay,
-    /// Groups that have other numbers since they were let in.
-    moves: Mutex<Vec<(i64, i64)>>,
     /// It is to begin anew.
     wants_anew: AtomicBool,
     /// Whether nothing is sent any more. Held while something is being sent.
-    is_silent: Mutex<bool>,
+    is_silent: RwLock<bool>,
 }
 
 /// How an update is carried out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Course {
-    /// One after the other with what else comes from this chat.
-    InTurn(i64),
-    /// Beside it: it may take long.
+    /// One after the other with what else is in this line.
+    InTurn(Line),
+    /// Beside everything else: it may take long.
     Aside,
-    /// Beside it, one after the other with what else is pressed for this session.
-    AsideFor(String),
-    /// Beside it, for the session that is meant when its turn comes.
+    /// Beside it, for the session that is meant when its turn comes in this chat.
     AsideInTurn(i64),
+}
+
+/// What is dealt with one after the other.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Line {
+    /// What comes from a chat.
+    Chat(i64),
+    /// What is pressed for a session.
+    Session(String),
 }
 
 /// Everything that came with one update, ready to be answered.
@@ -135,35 +140,23 @@ struct Asked {
 
 impl Bot {
     /// A bot of these parts.
-    pub fn new(setup: Setup) -> Result<Self, StoreFault> {
+    pub fn new(mut store: Store, its: Setup) -> Result<Self, StoreFault> {
+        store.clock = its.clock;
         Ok(Self {
-            moves: Mutex::new(setup.store.look().moves()?),
-            wants_anew: AtomicBool::new(false),
-            store: Mutex::new(setup.store),
-            desk: setup.desk,
-            channel: setup.channel,
-            inbox: setup.inbox,
-            voice: setup.voice,
-            lists: setup.lists,
-            me: setup.me,
-            topics: setup.topics,
-            repo: setup.repo,
-            repos: setup.repos,
-            explain: setup.explain,
-            clock: setup.clock,
-            rest: setup.rest,
-            ring: setup.ring,
-            drafts: Mutex::default(),
+            store: Mutex::new(store),
+            its,
+            pictures: Mutex::default(),
+            heard: Mutex::default(),
             watch: Watch::default(),
-            on_the_way: OnTheWay::default(),
-            is_silent: Mutex::default(),
+            wants_anew: AtomicBool::new(false),
+            is_silent: RwLock::default(),
         })
     }
 
     /// Makes it another one, with this number.
     #[cfg(test)]
     pub(crate) fn rename(&mut self, number: i64) {
-        self.me.number = number;
+        self.its.me.number = number;
     }
 
     /// What it knows, and nothing else of it: all that a crash leaves.
@@ -173,103 +166,61 @@ impl Bot {
 
     /// Its own name on the network.
     pub fn name(&self) -> &str {
-        &self.me.name
+        &self.its.me.name
     }
 
-    /// What it knows.
     pub fn store(&self) -> MutexGuard<'_, Store> {
-        self.store.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.store)
     }
 
-    /// Changes what it knows, and rings for the sender.
+    /// Changes what it knows, and wakes the senders.
     pub fn change<T>(
         &self,
         change: impl FnOnce(&Change<'_>) -> Result<T, StoreFault>,
     ) -> Result<T, StoreFault> {
         let changed = self.store().change(change);
-        (self.ring)();
+        (self.its.wake)();
         changed
     }
 
     /// Pictures of what agents are doing, which are shown at once or never.
-    pub fn take_drafts(&self) -> Vec<(i64, Draft)> {
-        std::mem::take(&mut *self.drafts.lock().unwrap_or_else(PoisonError::into_inner))
+    pub fn take_pictures(&self, chat: i64) -> Vec<Picture> {
+        locked(&self.pictures).remove(&chat).unwrap_or_default()
+    }
+
+    /// The chats for which there is something to send or to show.
+    pub(crate) fn chats_to_serve(&self) -> Result<BTreeSet<i64>, StoreFault> {
+        let waiting = self.store().look().waiting(0)?;
+        let drawn: Vec<i64> = locked(&self.pictures).keys().copied().collect();
+        Ok(waiting.into_iter().map(|item| item.chat).chain(drawn).collect())
+    }
+
+    /// Whether something was said in this chat since this was last asked.
+    pub(crate) fn was_heard(&self, chat: i64) -> bool {
+        locked(&self.heard).remove(&chat)
+    }
+
+    /// Something was said in this chat: it is open again.
+    pub(crate) fn hear_from(&self, chat: i64) {
+        locked(&self.heard).insert(chat);
     }
 
     /// Something is being sent, until what is returned goes; `None` if nothing is any more.
-    pub(crate) fn sends(&self) -> Option<MutexGuard<'_, bool>> {
-        let is_silent = self.is_silent.lock().unwrap_or_else(PoisonError::into_inner);
+    pub(crate) fn sends(&self) -> Option<RwLockReadGuard<'_, bool>> {
+        let is_silent = self.is_silent.read().unwrap_or_else(PoisonError::into_inner);
         (!*is_silent).then_some(is_silent)
     }
 
-    /// Sends nothing any more, since the process is about to go; or does again.
-    pub(crate) fn fall_silent(&self, is_silent: bool) {
-        *self.is_silent.lock().unwrap_or_else(PoisonError::into_inner) = is_silent;
-        (self.ring)();
-    }
-
-    /// A card is being sent to this chat, until what is returned goes.
-    pub(crate) fn sends_card(&self, chat: i64) -> Sending<'_> {
-        self.on_the_way.begin(chat)
-    }
-
-    /// Who may use it now.
-    pub(crate) fn policy(&self) -> Arc<Policy> {
-        self.moved((self.lists)().now)
-    }
-
-    fn moved(&self, policy: Arc<Policy>) -> Arc<Policy> {
-        let moves = self.moves();
-        if moves.is_empty() { policy } else { Arc::new(policy.moved(&moves)) }
-    }
-
-    fn moves(&self) -> Vec<(i64, i64)> {
-        self.moves.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    /// Lets an update in, or not; a fault as long as that is not sure. A group has its present number.
-    fn admit(&self, update: &Value) -> Result<Result<Admitted, Ignored>, StoreFault> {
-        let Lists { now, before } = (self.lists)();
-        let admitted = self.moved(now).admit(update);
-        let was = before.is_some_and(|before| self.moved(before).admit(update).is_ok());
-        if admitted.is_err() && was {
-            return Err(StoreFault::Unsettled);
-        }
-        let moves = self.moves();
-        let here = |place: Place| {
-            let moved = moves.iter().find(|(from, _)| *from == place.chat);
-            Place { chat: moved.map_or(place.chat, |(_, to)| *to), ..place }
-        };
-        Ok(admitted.map(|admitted| match admitted {
-            Admitted::Said(said) => Admitted::Said(Said { place: here(said.place), ..said }),
-            Admitted::Pressed(it) => Admitted::Pressed(Pressed { place: here(it.place), ..it }),
-        }))
-    }
-
-    /// A group has another number: everything of it goes on there, from a new beginning on.
-    pub(crate) fn move_chat(&self, from: i64, to: i64) -> Result<(), StoreFault> {
-        let place = Place { chat: to, thread: None };
-        let say = Say::text(place, Lane::Approval, words::moved(to));
-        let now = self.now();
-        let (is_new, moves) = self.store().change(|change| {
-            let is_new = !change.look().moves()?.contains(&(from, to));
-            change.move_chat(from, to)?;
-            if is_new {
-                say.put(change, 0, now)?;
-            }
-            Ok((is_new, change.look().moves()?))
-        })?;
-        *self.moves.lock().unwrap_or_else(PoisonError::into_inner) = moves;
-        if is_new {
-            self.wants_anew.store(true, Ordering::Release);
-        }
-        Ok(())
+    /// Sends nothing any more, since the process is about to go.
+    pub(crate) fn fall_silent(&self) {
+        *self.is_silent.write().unwrap_or_else(PoisonError::into_inner) = true;
+        (self.its.wake)();
     }
 
     /// Notes why something was not written down. A file that is broken is another one after a new beginning.
-    pub(crate) fn note(&self, fault: &StoreFault) {
+    pub(crate) fn note(&self, fault: &BotFault) {
         note(&fault.to_string());
-        if fault.is_damage() {
+        if matches!(fault, BotFault::Store(fault) if fault.is_damage()) {
             self.wants_anew.store(true, Ordering::Release);
         }
     }
@@ -279,8 +230,17 @@ impl Bot {
         self.wants_anew.load(Ordering::Acquire)
     }
 
-    fn now(&self) -> i64 {
-        (self.clock)()
+    /// Who may use it now.
+    pub(crate) fn policy(&self) -> Arc<Policy> {
+        (self.its.policy)()
+    }
+
+    pub(crate) fn now(&self) -> i64 {
+        (self.its.clock)()
+    }
+
+    pub(crate) fn passed(&self) -> u64 {
+        (self.its.passed)()
     }
 
     /// From where on the network is asked for updates: behind those that it was not yet told are taken in, and
@@ -290,47 +250,39 @@ impl Bot {
         self.store().look().offset(now)
     }
 
-    /// Writes down what has come, before anything is done about it; what is not let in is only counted.
-    /// Returns the numbers of those that are to be dealt with. That nothing has come tells that the network knows of
+    /// Writes down what has come, before anything is done about it; what is not let in is forgotten.
+    /// Returns those that are to be dealt with. That nothing has come tells that the network knows of
     /// all that was taken in.
-    pub fn take_in(&self, updates: &[Value], late: Late) -> Result<Vec<i64>, StoreFault> {
+    pub fn take_in(&self, updates: &[Value], late: Late) -> Result<Vec<Fresh>, StoreFault> {
         let now = self.now();
         if updates.is_empty() {
             if self.offset()?.is_some() {
-                self.store().change(|change| change.set_offset(None, now))?;
+                self.store().change(|change| {
+                    change.forget_old(now)?;
+                    change.set_offset(None, now)
+                })?;
             }
             return Ok(Vec::new());
         }
         let policy = self.policy();
-        let moves = updates.iter().position(|update| policy.moves(update).is_some());
-        // What comes behind comes again, to a bot that knows of it.
-        let updates = moves.and_then(|at| updates.get(..=at)).unwrap_or(updates);
-        if let Some((from, to)) = updates.last().and_then(|update| policy.moves(update)) {
-            self.move_chat(from, to)?;
-        }
         self.change(|change| {
             let mut fresh = Vec::new();
             let mut offset = 0;
             for update in updates {
                 let Some(id) = update.get("update_id").and_then(Value::as_i64) else { continue };
                 offset = offset.max(id + 1);
-                let Ok(admitted) = self.admit(update)? else {
-                    change.count_stranger()?;
-                    continue;
-                };
+                let Some(what) = policy.admit(update) else { continue };
                 if let Some((user, name)) = meant::called(update) {
                     change.note_name(user, &name)?;
                 }
-                let at = match &admitted {
-                    Admitted::Said(said) => said.at,
-                    Admitted::Pressed(pressed) => pressed.shown_at,
-                };
                 let late = match late {
-                    Late::After(ms) => now - at * 1000 > ms,
+                    Late::After(ms) => now - what.at * 1000 > ms,
                     Late::Never => false,
                 };
-                if change.record(&Update { id, body: update.to_string(), late }, now)? {
-                    fresh.push(id);
+                self.hear_from(what.place.chat);
+                let body = update.to_string();
+                if change.record(&Update { id, body, at: now, late, ..Update::default() })? {
+                    fresh.push(Fresh { late, what });
                 }
             }
             change.set_offset(Some(offset), now)?;
@@ -338,90 +290,98 @@ impl Bot {
         })
     }
 
+    /// What was written down and not dealt with, as it would be let in now.
+    pub fn undone(&self) -> Result<Vec<Fresh>, StoreFault> {
+        let undone = self.store().look().undone()?;
+        let taken = undone.iter().map(|update| self.taken(update));
+        Ok(taken.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
+    }
+
+    /// An update that was written down; one that is not let in any more is done.
+    fn taken(&self, update: &Update) -> Result<Option<Fresh>, StoreFault> {
+        let body = serde_json::from_str(&update.body).unwrap_or_default();
+        match self.policy().admit(&body) {
+            Some(what) => Ok(Some(Fresh { late: update.late, what })),
+            None => self.change(|change| change.done(update.id)).map(|()| None),
+        }
+    }
+
     /// How an update is to be carried out; `None` if there is nothing to do. Asked in the order in which they
     /// came: of several buttons of a card the one that was pressed first counts, and what it does takes
     /// its time aside.
-    pub fn course(&self, id: i64) -> Result<Option<Course>, StoreFault> {
-        let update = self.store().look().update(id)?;
-        let Some(update) = update else { return Ok(None) };
-        let value = read(&update.body);
-        let Ok(admitted) = self.admit(&value)? else {
-            self.change(|change| change.done(id))?;
-            return Ok(None);
-        };
-        Ok(Some(match admitted {
-            Admitted::Pressed(pressed) => match self.claim(&pressed)? {
+    pub fn course(&self, fresh: &Fresh) -> Result<Option<Course>, StoreFault> {
+        let chat = fresh.what.place.chat;
+        let in_turn = Course::InTurn(Line::Chat(chat));
+        Ok(Some(match &fresh.what.did {
+            Did::Pressed(pressed) => match self.claim(&fresh.what, pressed)? {
                 // What is typed behind these is meant for where they lead.
-                Ok(Act::Switch { .. } | Act::RunLate { .. }) => Course::InTurn(pressed.place.chat),
-                Ok(act) => match act.session() {
-                    Some(session) => Course::AsideFor(session.to_owned()),
-                    None => Course::Aside,
-                },
+                Ok(Act::Switch { .. } | Act::RunLate { .. }) => in_turn,
+                Ok(act) => act.session().map_or(Course::Aside, |session| {
+                    Course::InTurn(Line::Session(session.to_owned()))
+                }),
                 Err(_) => return Ok(None),
             },
-            Admitted::Said(said) => match command::read(&said.text, &self.me.name) {
-                Typed::Command(command) if command.runs_aside() && !update.late => {
-                    Course::AsideInTurn(said.place.chat)
+            Did::Said(said) => match command::read(&said.text, &self.its.me.name) {
+                Typed::Command(command) if command.runs_aside() && !fresh.late => {
+                    Course::AsideInTurn(chat)
                 }
-                Typed::Command(_) | Typed::Words | Typed::NotForUs => {
-                    Course::InTurn(said.place.chat)
-                }
+                Typed::Command(_) | Typed::Words | Typed::NotForUs => in_turn,
             },
         }))
     }
 
     /// Deals with an update that was written down. Done again after a crash, it does no more than once.
-    pub fn deal_with(&self, id: i64) -> Result<(), StoreFault> {
-        let update = self.store().look().update(id)?;
-        let Some(update) = update else { return Ok(()) };
-        let value = read(&update.body);
+    pub fn deal_with(&self, fresh: &Fresh) -> Dealt {
         // Asked again: the configuration may be another one since.
-        match self.admit(&value)? {
-            Ok(Admitted::Said(said)) => self.hear(&update, &said),
-            Ok(Admitted::Pressed(pressed)) => self.press(&update, &pressed),
-            Err(_) => self.change(|change| change.done(id)),
+        if !self.policy().lets_in(fresh.what.user, fresh.what.place.chat) {
+            return Ok(self.change(|change| change.done(fresh.what.update))?);
+        }
+        let asked = self.asked(&fresh.what);
+        let dealt = match &fresh.what.did {
+            Did::Said(said) => self.hear(&asked, fresh, said),
+            Did::Pressed(pressed) => self.press(&asked, fresh, pressed),
+        };
+        match dealt {
+            Err(BotFault::House(fault)) => self.complain(&asked, fault),
+            dealt => dealt,
         }
     }
 
-    fn asked(&self, said: &Said) -> Asked {
-        let Said { update, user, place, reply_to, .. } = *said;
-        let (topic, caller) = (self.topic_in(said.forum), self.caller(user, update));
-        Asked { update, user, place, reply_to, topic, caller }
+    fn asked(&self, what: &Admitted) -> Asked {
+        let Admitted { update, user, place, forum, .. } = *what;
+        let reply_to = match &what.did {
+            Did::Said(said) => said.reply_to,
+            Did::Pressed(_) => None,
+        };
+        let topic = if forum && self.its.topics { Topic::Own } else { Topic::None };
+        // Another bot's updates have the same numbers.
+        let key = format!("telegram-{}-{update}", self.its.me.number);
+        Asked { update, user, place, reply_to, topic, caller: Caller { user, key } }
     }
 
-    fn hear(&self, update: &Update, said: &Said) -> Result<(), StoreFault> {
-        if !self.is_addressed(said)? {
-            return self.change(|change| change.done(said.update));
+    fn hear(&self, asked: &Asked, fresh: &Fresh, said: &Said) -> Dealt {
+        let name = &self.its.me.name;
+        if !self.is_addressed(asked, said)? {
+            return self.answer(asked, &[], |_| Ok(()));
         }
-        let text = command::named(&said.text, &self.me.name).unwrap_or(&said.text);
+        let text = command::named(&said.text, name).unwrap_or(&said.text);
         let said = &Said { text: text.to_owned(), ..said.clone() };
-        let asked = self.asked(said);
         if said.text.is_empty() && said.file.is_none() {
-            return self.reply(&asked, words::NO_WORDS);
+            return self.reply(asked, words::NO_WORDS);
         }
-        let typed = command::read(&said.text, &self.me.name);
+        let typed = command::read(&said.text, name);
         if said.file.is_some() && matches!(typed, Typed::Command(_)) {
-            return self.reply(&asked, words::COMMAND_WITH_FILE);
+            return self.reply(asked, words::COMMAND_WITH_FILE);
         }
         let looks = matches!(&typed, Typed::Command(command) if command.only_looks());
-        if update.late && !looks && typed != Typed::NotForUs {
-            return self.offer_late(&asked, said);
+        if fresh.late && !looks && typed != Typed::NotForUs {
+            return self.offer_late(asked, said, fresh.what.at);
         }
         match typed {
-            Typed::NotForUs => self.change(|change| change.done(said.update)),
-            Typed::Words => self.words(&asked, said),
-            Typed::Command(command) => self.command(&asked, command),
+            Typed::NotForUs => self.answer(asked, &[], |_| Ok(())),
+            Typed::Words => self.words(asked, said),
+            Typed::Command(command) => self.command(asked, command),
         }
-    }
-
-    /// Who a call for an update is from. Another bot's updates have the same numbers.
-    fn caller(&self, user: i64, update: i64) -> Caller {
-        Caller { user, key: format!("telegram-{}-{update}", self.me.number) }
-    }
-
-    /// What a session gets in a chat that has topics, or has none.
-    fn topic_in(&self, forum: bool) -> Topic {
-        if forum && self.topics { Topic::Own } else { Topic::None }
     }
 
     /// The answer to an update, with what changes with it.
@@ -430,50 +390,58 @@ impl Bot {
         asked: &Asked,
         says: &[Say],
         with: impl FnOnce(&Change<'_>) -> Result<(), StoreFault>,
-    ) -> Result<(), StoreFault> {
-        let now = self.now();
-        self.change(|change| {
+    ) -> Dealt {
+        Ok(self.change(|change| {
             with(change)?;
-            for say in says {
-                say.put(change, asked.user, now)?;
-            }
+            says.iter().try_for_each(|say| say.put(change, asked.user))?;
             change.done(asked.update)
-        })
+        })?)
     }
 
     /// The answer to an update, in plain words.
-    fn reply(&self, asked: &Asked, text: impl Into<Text>) -> Result<(), StoreFault> {
+    fn reply(&self, asked: &Asked, text: impl Into<Text>) -> Dealt {
         self.answer(asked, &[Say::text(asked.place, Lane::Reply, text)], |_| Ok(()))
     }
 
-    /// The answer to an update that came to nothing.
-    fn complain(&self, asked: &Asked, fault: Fault) -> Result<(), StoreFault> {
-        let session = self.here(asked)?;
-        let current = self.name_in(asked.place.chat, session.as_deref())?;
-        self.tell_fault(asked, &(self.explain)(fault), About::Session(current.as_deref()))
+    /// The answer to an update, with buttons.
+    fn reply_with(&self, asked: &Asked, text: impl Into<Text>, keys: Keys) -> Dealt {
+        self.answer(asked, &[Say::card(asked.place, Lane::Reply, text, keys)], |_| Ok(()))
     }
 
-    fn tell_fault(&self, asked: &Asked, told: &Told, about: About<'_>) -> Result<(), StoreFault> {
+    /// The answer to an update that came to nothing.
+    fn complain(&self, asked: &Asked, fault: Fault) -> Dealt {
+        let session = self.here(asked)?;
+        let current = self.name_in(asked.place.chat, session.as_deref())?;
+        self.tell_fault(asked, fault, About::Session(current.as_deref()))
+    }
+
+    fn tell_fault(&self, asked: &Asked, fault: Fault, about: About<'_>) -> Dealt {
+        let told = Complaint::from(fault);
         self.reply(asked, words::fault(&told.message, told.hint.as_deref(), about))
     }
 
-    fn show(&self, caller: &Caller, session: &str) -> Result<SessionView, Fault> {
-        let request = Request::Show { session: session.to_owned() };
-        let Response::Session(session) = self.desk.call(caller, request)? else {
-            return Err(Fault::unfit());
-        };
-        Ok(*session)
+    /// Asks for something in the name of who has asked for it. It is carried out once, whoever dies when.
+    fn call(&self, asked: &Asked, request: Request) -> Result<Response, Fault> {
+        self.its.desk.call(&asked.caller, request)
     }
 
-    /// A session as it is, seen by no person: a wait that is over at once. `show` would count as a look.
-    fn look_at(&self, session: &str) -> Result<SessionView, Fault> {
-        let statuses = Status::ALL.to_vec();
-        let request = Request::Wait { session: session.to_owned(), statuses, timeout_ms: Some(0) };
-        let Response::Session(session) = self.desk.call(&asks::bot_itself(), request)? else {
-            return Err(Fault::unfit());
-        };
-        Ok(*session)
+    /// A look that no user has asked for.
+    fn look(&self, request: Request) -> Result<Response, Fault> {
+        self.its.desk.call(&Caller { user: 0, key: "bot".to_owned() }, request)
     }
+
+    fn show(&self, asked: &Asked, session: &str) -> Result<SessionView, Fault> {
+        session_of(self.call(asked, Request::Show { session: session.to_owned() })?)
+    }
+
+    /// A session as it is, seen by no person.
+    fn look_at(&self, session: &str) -> Result<SessionView, Fault> {
+        session_of(self.look(Request::glance(session))?)
+    }
+}
+
+fn session_of(response: Response) -> Result<SessionView, Fault> {
+    if let Response::Session(session) = response { Ok(*session) } else { Err(Fault::unfit()) }
 }
 
 /// Whether a session gets a topic of its own.
@@ -483,9 +451,12 @@ enum Topic {
     None,
 }
 
-/// An update as it was written down.
-fn read(body: &str) -> Value {
-    serde_json::from_str(body).unwrap_or_default()
+/// An update that is written down and let in, on its way to who deals with it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fresh {
+    /// It came long after it was sent.
+    pub late: bool,
+    pub what: Admitted,
 }
 
 /// From which age on what was said counts as late.

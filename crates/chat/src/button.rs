@@ -1,98 +1,65 @@
 //! Buttons: each is a random word that stands for one act, in one chat, by one user, until a time, once.
 
-use glis_core::plan::Ruling;
+use crate::command::PlanVerb;
 use glis_core::talk::DENY;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
-/// What a button is bound to. A press counts if everything here fits, and not otherwise.
+/// The buttons below a message. A press counts if everything here fits, and not otherwise.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Bound {
-    /// The chat that shows it.
+pub struct Keyboard {
+    /// The card that they are below, or a name of their own.
+    pub card: String,
+    /// The chat that shows them.
     pub chat: i64,
-    /// The user whom it is for.
+    /// The user whom they are for.
     pub user: i64,
     /// Up to when, in milliseconds of the wall clock.
     pub deadline: i64,
-    /// What it does.
-    pub act: Act,
+    /// What each does, by the word that stands for it.
+    pub acts: BTreeMap<String, Act>,
+    /// The update whose press they were last used by.
+    pub used_by: Option<i64>,
 }
 
-/// What a button does.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Act {
     /// Answers this request of this start of this session.
     Answer {
-        /// The session's id.
         session: String,
-        /// The request.
         request: String,
         /// The start of its process that asks it.
         generation: u32,
         /// What was asked, so that another question of the same name is told from it.
         asked: String,
-        /// The answer.
         answer: String,
     },
     /// Makes this session the current one.
     Switch {
-        /// The session's id.
         session: String,
     },
-    /// Resumes this session.
     Resume {
-        /// The session's id.
         session: String,
     },
     /// Resumes everything that was paused as one.
     ResumeAll,
-    /// Begins this session anew.
     Restart {
-        /// The session's id.
         session: String,
     },
     /// Pauses this session whatever it does.
     ForcePause {
-        /// The session's id.
         session: String,
     },
     /// Puts this session into the trash.
     Archive {
-        /// The session's id.
         session: String,
     },
-    /// Executes the plan of the repository here.
-    ExecutePlan {
-        /// A folder of it.
-        place: String,
-    },
-    /// Pauses it.
-    PausePlan {
-        /// A folder of it.
-        place: String,
-    },
-    /// Goes on with a task of it.
-    ResumeTask {
+    /// Does something with a plan or a task of it.
+    Plan {
         /// A folder of the repository.
         place: String,
-        /// The task's id.
-        task: String,
-    },
-    /// Begins another run of a task.
-    RestartTask {
-        /// A folder of the repository.
-        place: String,
-        /// The task's id.
-        task: String,
-    },
-    /// Says what becomes of a task.
-    RuleTask {
-        /// A folder of the repository.
-        place: String,
-        /// The task's id.
-        task: String,
-        /// What.
-        ruling: Ruling,
+        verb: PlanVerb,
     },
     /// Carries out what came late.
     RunLate {
@@ -106,25 +73,26 @@ pub enum Act {
     Leave,
 }
 
+/// Rows of buttons: what stands on each, and what it does.
+pub type Keys = Vec<Vec<(String, Act)>>;
+
 /// The one button that resumes a session.
-pub fn resume_key(session: &str) -> Vec<Vec<(String, Act)>> {
+pub fn resume_key(session: &str) -> Keys {
     vec![vec![("Resume".to_owned(), Act::Resume { session: session.to_owned() })]]
 }
 
 /// The one button that resumes everything.
-pub fn resume_all_key() -> Vec<Vec<(String, Act)>> {
+pub fn resume_all_key() -> Keys {
     vec![vec![("Resume all".to_owned(), Act::ResumeAll)]]
 }
 
-/// A button as it is kept.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Button {
-    /// What it is bound to.
-    pub bound: Bound,
-    /// The update whose press it was last used by, or that used another button of the same card.
-    pub used_by: Option<i64>,
+/// A button that does something, beside one that leaves it.
+pub fn confirm(label: &str, act: Act) -> Keys {
+    vec![vec![(label.to_owned(), act), ("Leave it".to_owned(), Act::Leave)]]
 }
 
+/// Stands for the update of a press at buttons that count for nothing any more.
+pub const VOID: i64 = -1;
 /// Stands for the update of a press at buttons whose card is shown once more, at another message.
 pub const SHOWN_AGAIN: i64 = -2;
 
@@ -133,31 +101,30 @@ pub const SHOWN_AGAIN: i64 = -2;
 pub enum Stale {
     /// There is no such button, or no more.
     Unknown,
-    /// It was pressed before.
     Used,
     /// What it answers is not asked any more, and nobody has answered it.
     Gone,
     /// What it asks is shown once more, at another message.
     ShownAgain,
-    /// Its time is over.
     Expired,
     /// It is another user's, or another chat's.
     NotYours,
 }
 
-impl Button {
-    /// Whether this press counts. The same press seen again, after a crash, counts still: what it does has a
-    /// name of its own, and is not done twice.
-    pub fn press(&self, update: i64, chat: i64, user: i64, now: i64) -> Result<&Act, Stale> {
-        if (self.bound.chat, self.bound.user) != (chat, user) {
+impl Keyboard {
+    /// Whether a press of the button with this word counts. The same press seen again, after a crash, counts still:
+    /// what it does has a name of its own, and is not done twice.
+    pub fn press(&self, nonce: &str, update: i64, by: (i64, i64), now: i64) -> Result<&Act, Stale> {
+        let act = self.acts.get(nonce).ok_or(Stale::Unknown)?;
+        if (self.chat, self.user) != by {
             return Err(Stale::NotYours);
         }
         match self.used_by {
-            Some(by) if by == update => Ok(&self.bound.act),
+            Some(by) if by == update => Ok(act),
             Some(SHOWN_AGAIN) => Err(Stale::ShownAgain),
-            Some(_) if self.bound.act.is_for_once() => Err(Stale::Used),
-            Some(_) | None if now > self.bound.deadline => Err(Stale::Expired),
-            Some(_) | None => Ok(&self.bound.act),
+            Some(_) if act.is_for_once() => Err(Stale::Used),
+            Some(_) | None if now > self.deadline => Err(Stale::Expired),
+            Some(_) | None => Ok(act),
         }
     }
 }
@@ -183,13 +150,7 @@ impl Act {
             | Self::ForcePause { session }
             | Self::Archive { session } => Some(session),
             Self::RunLate { session, .. } => session.as_deref(),
-            Self::ResumeAll
-            | Self::ExecutePlan { .. }
-            | Self::PausePlan { .. }
-            | Self::ResumeTask { .. }
-            | Self::RestartTask { .. }
-            | Self::RuleTask { .. }
-            | Self::Leave => None,
+            _ => None,
         }
     }
 
@@ -199,17 +160,8 @@ impl Act {
             Self::Restart { .. } => Some("Restart".to_owned()),
             Self::ForcePause { .. } => Some("Pause all the same".to_owned()),
             Self::Archive { .. } => Some("Archive".to_owned()),
-            Self::RestartTask { task, .. } => Some(format!("Restart {task}")),
-            Self::Answer { .. }
-            | Self::Switch { .. }
-            | Self::Resume { .. }
-            | Self::ResumeAll
-            | Self::ExecutePlan { .. }
-            | Self::PausePlan { .. }
-            | Self::ResumeTask { .. }
-            | Self::RuleTask { .. }
-            | Self::RunLate { .. }
-            | Self::Leave => None,
+            Self::Plan { verb: PlanVerb::Restart { task }, .. } => Some(format!("Restart {task}")),
+            _ => None,
         }
     }
 
@@ -225,30 +177,4 @@ pub fn nonce() -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_press_counts_once_in_its_place_for_its_user_in_time() {
-        let bound = Bound { chat: 7, user: 7, deadline: 100, act: Act::Leave };
-        let fresh = Button { bound: bound.clone(), used_by: None };
-        assert_eq!(fresh.press(1, 7, 7, 100), Ok(&Act::Leave));
-        assert_eq!(fresh.press(1, 7, 7, 101), Err(Stale::Expired));
-        assert_eq!(fresh.press(1, 8, 7, 0), Err(Stale::NotYours));
-        assert_eq!(fresh.press(1, 7, 8, 0), Err(Stale::NotYours));
-        let used = Button { bound, used_by: Some(1) };
-        assert_eq!(used.press(2, 7, 7, 0), Err(Stale::Used));
-        assert_eq!(used.press(1, 7, 7, 999), Ok(&Act::Leave));
-        assert_eq!(used.press(1, 7, 8, 0), Err(Stale::NotYours));
-        let act = Act::Switch { session: "s".to_owned() };
-        let listed = Button { bound: Bound { act: act.clone(), ..used.bound }, used_by: Some(1) };
-        assert_eq!(listed.press(2, 7, 7, 100), Ok(&act));
-        assert_eq!(listed.press(2, 7, 7, 101), Err(Stale::Expired));
-    }
-
-    #[test]
-    fn words_of_buttons_fit_and_differ() {
-        let (one, other) = (nonce(), nonce());
-        assert!(one.len() <= 64 && one != other && one.is_ascii());
-    }
-}
+mod tests;

@@ -1,12 +1,20 @@
 //! What can be typed behind a slash.
 
+use Trait::{Aside, Looks, OfSession};
 use glis_core::pause::PauseMode;
 use glis_core::plan::Ruling;
+use serde::{Deserialize, Serialize};
 
-/// A command as it was typed. What it means in this chat is found out when it is carried out.
+/// A command as it was typed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the help has a line for each")]
-pub enum Command {
+pub struct Command {
+    pub does: Does,
+    is: &'static [Trait],
+}
+
+/// What a command is to do. What that means in this chat is found out when it is carried out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Does {
     New {
         name: Option<String>,
         persona: Option<String>,
@@ -49,21 +57,37 @@ pub enum Command {
 }
 
 /// What is to be done with a plan.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(missing_docs, reason = "they are the words behind `/plan`")]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum PlanVerb {
     Show,
     Execute,
-    Pause { mode: PauseMode },
-    Resume { task: String },
-    Restart { task: String },
-    Rule { task: String, ruling: Ruling },
+    Pause {
+        mode: PauseMode,
+    },
+    Resume {
+        task: String,
+    },
+    Restart {
+        task: String,
+    },
+    Rule {
+        task: String,
+        ruling: Ruling,
+    },
+    /// Have a task worked on that an agent proposes; what a button approves still says this.
+    Approve {
+        task: String,
+        said: Option<u64>,
+    },
+    /// Take it out of the plan.
+    Decline {
+        task: String,
+    },
 }
 
-/// What a message is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Typed {
-    /// A command.
     Command(Command),
     /// Words for the current session.
     Words,
@@ -71,29 +95,69 @@ pub enum Typed {
     NotForUs,
 }
 
-/// Each command with what it takes and what it does, in the order of the help.
-pub const COMMANDS: [(&str, &str, &str); 17] = [
-    ("new", "[name] [persona] [@repo]", "Make a session and switch to it"),
-    ("sessions", "", "List all sessions"),
-    ("switch", "<name>", "Make a session the current one"),
-    ("archive", "[name]", "Put a session into the trash"),
-    ("timeout", "<minutes>", "Show or set the idle timeout"),
-    ("pause", "[boundary|interrupt|force]", "Pause the current session"),
-    ("resume", "", "Resume the current session"),
-    ("restart", "", "Begin the current session anew"),
-    ("stop", "", "End the process, keep the session"),
-    ("status", "", "Show the current session"),
-    ("diff", "", "Show what the session has changed"),
-    ("log", "", "Show the end of the conversation"),
-    ("pauseall", "", "Pause everything"),
-    ("resumeall", "", "Resume what was paused"),
-    (
-        "plan",
-        "[execute|pause|resume|restart|accept|judge|reject|skip TASK] [@repo]",
-        "Show or execute the plan",
+/// A command as it is known to people and to the bot.
+pub struct Known {
+    pub verb: &'static str,
+    /// What stands behind it.
+    pub takes: &'static str,
+    /// What it does.
+    pub about: &'static str,
+    /// So many words may.
+    words: usize,
+    is: &'static [Trait],
+}
+
+/// What is to be known of a command before it is carried out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Trait {
+    /// It may take long and nothing that is typed behind it waits for it. What is said to a session that is just made
+    /// waits.
+    Aside,
+    /// It is about the current session.
+    OfSession,
+    /// It changes nothing, so that it may be carried out however late it comes.
+    Looks,
+}
+
+const fn known(
+    verb: &'static str,
+    takes: &'static str,
+    about: &'static str,
+    words: usize,
+    is: &'static [Trait],
+) -> Known {
+    Known { verb, takes, about, words, is }
+}
+
+/// What is done with a task of a plan.
+const OF_PLAN: &str =
+    "[execute|pause|resume|restart|accept|judge|reject|skip|approve|decline TASK] [@repo]";
+
+/// Each command, in the order of the help.
+pub const COMMANDS: [Known; 17] = [
+    known("new", "[name] [persona] [@repo]", "Make a session and switch to it", 2, &[]),
+    known("sessions", "", "List all sessions", 0, &[Looks]),
+    known("switch", "<name>", "Make a session the current one", 1, &[]),
+    known("archive", "[name]", "Put a session into the trash", 1, &[Aside, OfSession]),
+    known("timeout", "<minutes>", "Show or set the idle timeout", 1, &[OfSession]),
+    known(
+        "pause",
+        "[boundary|interrupt|force]",
+        "Pause the current session",
+        1,
+        &[Aside, OfSession],
     ),
-    ("help", "", "Show this"),
-    ("start", "", "Show this"),
+    known("resume", "", "Resume the current session", 0, &[Aside, OfSession]),
+    known("restart", "", "Begin the current session anew", 0, &[Aside, OfSession]),
+    known("stop", "", "End the process, keep the session", 0, &[Aside, OfSession]),
+    known("status", "", "Show the current session", 0, &[OfSession, Looks]),
+    known("diff", "", "Show what the session has changed", 0, &[Aside, OfSession, Looks]),
+    known("log", "", "Show the end of the conversation", 0, &[OfSession, Looks]),
+    known("pauseall", "", "Pause everything", 0, &[Aside]),
+    known("resumeall", "", "Resume what was paused", 0, &[Aside]),
+    known("plan", OF_PLAN, "Show or execute the plan", 2, &[Aside]),
+    known("help", "", "Show this", 0, &[Looks]),
+    known("start", "", "Show this", 0, &[Looks]),
 ];
 
 /// What is said to a bot by its name, without the name where it comes first; `None` where it is not named.
@@ -136,42 +200,43 @@ fn command(verb: &str, mut words: Vec<String>) -> Command {
     if let Some(word) = words.first_mut() {
         word.make_ascii_lowercase();
     }
-    let most = match verb {
-        "new" | "plan" => 2,
-        "switch" | "archive" | "timeout" | "pause" => 1,
-        _ => 0,
+    let Some(known) = COMMANDS.iter().find(|known| known.verb == verb) else {
+        let usage = "Unknown command, nothing was sent. /help lists all.".to_owned();
+        return Command { does: Does::Unclear { usage }, is: &[Looks] };
     };
-    if words.len() > most {
-        return Command::Unclear { usage: usage(verb) };
-    }
+    let read = (words.len() <= known.words).then(|| does(verb, words, repo)).flatten();
+    let Some(does) = read else {
+        let usage = format!("Usage: /{verb} {}", known.takes).trim_end().to_owned();
+        return Command { does: Does::Unclear { usage }, is: &[Looks] };
+    };
+    Command { does, is: known.is }
+}
+
+/// What a command with these words is to do; `None` if they make no sense.
+fn does(verb: &str, words: Vec<String>, repo: Option<String>) -> Option<Does> {
     let mut words = words.into_iter();
     let first = words.next();
-    match verb {
-        "new" => Command::New { name: first, persona: words.next(), repo },
-        "sessions" => Command::Sessions,
-        "switch" => Command::Switch { name: first },
-        "archive" => Command::Archive { name: first },
-        "timeout" => Command::Timeout { minutes: first },
-        "pause" => match first.as_deref().map(mode) {
-            None => Command::Pause { mode: None },
-            Some(Some(mode)) => Command::Pause { mode: Some(mode) },
-            Some(None) => Command::Unclear { usage: usage(verb) },
+    Some(match verb {
+        "new" => Does::New { name: first, persona: words.next(), repo },
+        "sessions" => Does::Sessions,
+        "switch" => Does::Switch { name: first },
+        "archive" => Does::Archive { name: first },
+        "timeout" => Does::Timeout { minutes: first },
+        "pause" => match first {
+            None => Does::Pause { mode: None },
+            Some(word) => Does::Pause { mode: Some(mode(&word)?) },
         },
-        "resume" => Command::Resume,
-        "restart" => Command::Restart,
-        "stop" => Command::Stop,
-        "status" => Command::Status,
-        "diff" => Command::Diff,
-        "log" => Command::Log,
-        "pauseall" => Command::PauseAll,
-        "resumeall" => Command::ResumeAll,
-        "plan" => match plan_verb(first.as_deref(), words.next()) {
-            Some(verb) => Command::Plan { verb, repo },
-            None => Command::Unclear { usage: usage(verb) },
-        },
-        "help" | "start" => Command::Help,
-        _ => Command::Unclear { usage: usage(verb) },
-    }
+        "resume" => Does::Resume,
+        "restart" => Does::Restart,
+        "stop" => Does::Stop,
+        "status" => Does::Status,
+        "diff" => Does::Diff,
+        "log" => Does::Log,
+        "pauseall" => Does::PauseAll,
+        "resumeall" => Does::ResumeAll,
+        "plan" => Does::Plan { verb: plan_verb(first.as_deref(), words.next())?, repo },
+        _ => Does::Help,
+    })
 }
 
 fn plan_verb(word: Option<&str>, of: Option<String>) -> Option<PlanVerb> {
@@ -183,6 +248,8 @@ fn plan_verb(word: Option<&str>, of: Option<String>) -> Option<PlanVerb> {
         (Some("pause"), Some(how)) => mode(&how).map(|mode| PlanVerb::Pause { mode }),
         (Some("resume"), Some(task)) => Some(PlanVerb::Resume { task }),
         (Some("restart"), Some(task)) => Some(PlanVerb::Restart { task }),
+        (Some("approve"), Some(task)) => Some(PlanVerb::Approve { task, said: None }),
+        (Some("decline"), Some(task)) => Some(PlanVerb::Decline { task }),
         (Some(word), Some(task)) => {
             let ruling = Ruling::ALL.into_iter().find(|ruling| ruling.word() == word)?;
             Some(PlanVerb::Rule { task, ruling })
@@ -192,176 +259,29 @@ fn plan_verb(word: Option<&str>, of: Option<String>) -> Option<PlanVerb> {
 }
 
 fn mode(word: &str) -> Option<PauseMode> {
-    match word {
-        "boundary" => Some(PauseMode::Boundary),
-        "interrupt" => Some(PauseMode::Interrupt),
-        "force" => Some(PauseMode::Force),
-        _ => None,
-    }
-}
-
-/// How a command is typed; for one that there is not, where to find those that there are.
-fn usage(verb: &str) -> String {
-    match COMMANDS.iter().find(|(known, ..)| *known == verb) {
-        Some((verb, takes, _)) => format!("Usage: /{verb} {takes}").trim_end().to_owned(),
-        None => "Unknown command, nothing was sent. /help lists all.".to_owned(),
-    }
+    serde_json::from_value(word.into()).ok()
 }
 
 impl Command {
-    /// Whether it may take long and nothing that is typed behind it waits for it. What is said to a session
-    /// that is just made waits.
+    /// Whether nothing that is typed behind it waits for it.
     pub fn runs_aside(&self) -> bool {
-        match self {
-            Self::Archive { .. }
-            | Self::Pause { .. }
-            | Self::Resume
-            | Self::Restart
-            | Self::Stop
-            | Self::Diff
-            | Self::PauseAll
-            | Self::ResumeAll
-            | Self::Plan { .. } => true,
-            Self::New { .. }
-            | Self::Sessions
-            | Self::Switch { .. }
-            | Self::Timeout { .. }
-            | Self::Status
-            | Self::Log
-            | Self::Help
-            | Self::Unclear { .. } => false,
-        }
+        self.is.contains(&Aside)
     }
 
     /// Whether it is about the current session.
     pub fn is_for_session(&self) -> bool {
-        match self {
-            Self::Archive { name } => name.is_none(),
-            Self::Timeout { .. }
-            | Self::Pause { .. }
-            | Self::Resume
-            | Self::Restart
-            | Self::Stop
-            | Self::Status
-            | Self::Diff
-            | Self::Log => true,
-            Self::New { .. }
-            | Self::Sessions
-            | Self::Switch { .. }
-            | Self::PauseAll
-            | Self::ResumeAll
-            | Self::Plan { .. }
-            | Self::Help
-            | Self::Unclear { .. } => false,
-        }
+        self.is.contains(&OfSession) && !matches!(self.does, Does::Archive { name: Some(_) })
     }
 
     /// Whether it changes nothing, so that it may be carried out however late it comes.
     pub fn only_looks(&self) -> bool {
-        match self {
-            Self::Sessions
-            | Self::Status
-            | Self::Diff
-            | Self::Log
-            | Self::Help
-            | Self::Unclear { .. } => true,
-            Self::Timeout { minutes } => minutes.is_none(),
-            Self::Plan { verb, .. } => *verb == PlanVerb::Show,
-            Self::New { .. }
-            | Self::Switch { .. }
-            | Self::Archive { .. }
-            | Self::Pause { .. }
-            | Self::Resume
-            | Self::Restart
-            | Self::Stop
-            | Self::PauseAll
-            | Self::ResumeAll => false,
-        }
+        self.is.contains(&Looks)
+            || matches!(
+                self.does,
+                Does::Timeout { minutes: None } | Does::Plan { verb: PlanVerb::Show, .. }
+            )
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn typed(text: &str) -> String {
-        match read(text, "glis_bot") {
-            Typed::Command(command) => format!("{command:?}"),
-            Typed::Words => "words".to_owned(),
-            Typed::NotForUs => "not for us".to_owned(),
-        }
-    }
-
-    #[test]
-    fn a_bot_is_named_by_a_word_of_its_own() {
-        for (text, told) in [
-            ("@Glis_Bot, say hi", Some("say hi")),
-            ("  @glis_bot\nsay\n hi", Some("say\n hi")),
-            ("@glis_bot", Some("")),
-            ("ask @glis_bot!", Some("ask @glis_bot!")),
-            ("@glis_bots say hi", None),
-            ("glis_bot me@glis_bot", None),
-            ("", None),
-        ] {
-            assert_eq!(named(text, "glis_bot"), told, "{text}");
-        }
-    }
-
-    #[test]
-    fn commands_are_read_as_they_are_typed_on_a_phone() {
-        for (text, expected) in [
-            ("/pause", "Pause { mode: None }"),
-            ("/Pause force", "Pause { mode: Some(Force) }"),
-            ("/Pause Force", "Pause { mode: Some(Force) }"),
-            ("/New Gamma", "New { name: Some(\"gamma\"), persona: None, repo: None }"),
-            ("/Switch Blue", "Switch { name: Some(\"blue\") }"),
-            ("/plan Execute @Web", "Plan { verb: Execute, repo: Some(\"Web\") }"),
-            ("/pause@glis_bot boundary", "Pause { mode: Some(Boundary) }"),
-            ("/pause@GLIS_BOT", "Pause { mode: None }"),
-            ("/pause@other_bot", "not for us"),
-            ("/pause soon", "Unclear { usage: \"Usage: /pause [boundary|interrupt|force]\" }"),
-            ("/new", "New { name: None, persona: None, repo: None }"),
-            (
-                "/new blue critic",
-                "New { name: Some(\"blue\"), persona: Some(\"critic\"), repo: None }",
-            ),
-            ("/new a @web", "New { name: Some(\"a\"), persona: None, repo: Some(\"web\") }"),
-            ("/new a b c", "Unclear { usage: \"Usage: /new [name] [persona] [@repo]\" }"),
-            ("/plan", "Plan { verb: Show, repo: None }"),
-            ("/plan execute @web", "Plan { verb: Execute, repo: Some(\"web\") }"),
-            ("/plan pause", "Plan { verb: Pause { mode: Interrupt }, repo: None }"),
-            ("/plan pause force", "Plan { verb: Pause { mode: Force }, repo: None }"),
-            ("/plan skip dust", "Plan { verb: Rule { task: \"dust\", ruling: Skip }, repo: None }"),
-            ("/plan resume dust", "Plan { verb: Resume { task: \"dust\" }, repo: None }"),
-            (
-                "/plan resume",
-                "Unclear { usage: \"Usage: /plan [execute|pause|resume|restart|accept|judge|reject|skip TASK] [@repo]\" }",
-            ),
-            ("/timeout 5", "Timeout { minutes: Some(\"5\") }"),
-            (
-                "/frobnicate",
-                "Unclear { usage: \"Unknown command, nothing was sent. /help lists all.\" }",
-            ),
-            ("/start", "Help"),
-            (" /help", "Help"),
-            ("/etc/hosts is wrong", "words"),
-            ("/ pause", "words"),
-            ("/", "words"),
-            ("pause /pause", "words"),
-            ("", "words"),
-        ] {
-            assert_eq!(typed(text), expected, "{text}");
-        }
-    }
-
-    /// Networks allow so much in a bot's list of commands.
-    #[test]
-    fn every_command_of_the_help_is_one() {
-        for (verb, takes, about) in COMMANDS {
-            let text = format!("/{verb}");
-            let Typed::Command(command) = read(&text, "b") else { panic!("{verb}") };
-            assert!(!matches!(command, Command::Unclear { .. }), "{verb} {takes}");
-            assert!(verb.len() <= 32 && (3..=256).contains(&about.len()), "{verb}");
-        }
-    }
-}
+mod tests;

@@ -3,7 +3,6 @@
 use glis_client::{Client, Connector, Fault, Quiet, Streamed};
 use glis_wire::client::{Request, Response};
 use glis_wire::view::{Entry, FileDiffView};
-use serde_json::Value;
 use std::time::Duration;
 
 /// A daemon that went away is there again in a moment: the next connection starts one.
@@ -25,10 +24,7 @@ pub struct Caller {
 pub trait Desk: Send + Sync {
     /// Makes a call. One that changes something has the caller's key.
     fn call(&self, caller: &Caller, request: Request) -> Result<Response, Fault>;
-    /// A session's conversation.
     fn conversation(&self, session: &str) -> Result<Vec<Entry>, Fault>;
-    /// The events of this log from a number on, as far as they go now.
-    fn events(&self, log_id: &str, from: u64) -> Result<Vec<Value>, Fault>;
     /// What a session has changed: the files, and the patch.
     fn diff(&self, session: &str) -> Result<(Vec<FileDiffView>, String), Fault>;
 }
@@ -87,7 +83,7 @@ impl Desk for Daemon {
     fn conversation(&self, session: &str) -> Result<Vec<Entry>, Fault> {
         Self::patiently(|| {
             let mut entries = Vec::new();
-            let request = Request::Log { session: session.to_owned(), follow: false };
+            let request = Request::Log { session: session.to_owned(), follow: false, from: None };
             self.connect("bot")?.call_seeing(request, |streamed| {
                 if let Streamed::Words(Response::Entry(entry)) = streamed {
                     entries.push(entry);
@@ -95,27 +91,6 @@ impl Desk for Daemon {
                 Ok::<(), Fault>(())
             })?;
             Ok(entries)
-        })
-    }
-
-    fn events(&self, log_id: &str, from: u64) -> Result<Vec<Value>, Fault> {
-        Self::patiently(|| {
-            let mut client = self.connect("bot")?;
-            let Response::Daemon(daemon) = client.call(Request::DaemonStatus)? else {
-                return Err(Fault::unfit());
-            };
-            if daemon.log_id != log_id {
-                // The numbers of another log mean nothing.
-                return Err(Fault::Garbled("the log is another one since".to_owned()));
-            }
-            let mut events = Vec::new();
-            client.call_seeing(Request::Events { from, follow: false }, |streamed| {
-                if let Streamed::Words(Response::Event(event)) = streamed {
-                    events.push(event);
-                }
-                Ok::<(), Fault>(())
-            })?;
-            Ok(events)
         })
     }
 

@@ -13,10 +13,7 @@ const FOLDER: &str = "chat-files";
 const FRESH: &str = ".fresh";
 /// A file system takes 255 bytes; a number may come to them.
 const NAME_BYTES_MAX: usize = 120;
-/// So much of a name's end is kept when it is cut: the ending tells what it is.
-const ENDING_BYTES_MAX: usize = 16;
 
-/// The folder.
 #[derive(Debug, Clone)]
 pub struct Inbox {
     folder: PathBuf,
@@ -93,82 +90,18 @@ pub fn name_of(file: &Attached) -> String {
     };
     let plain: String = last.chars().filter(shown).collect();
     // A leading dot would hide it, and a leading dash is an option of many programs.
-    let plain = plain.trim().trim_start_matches(['.', '-', ' ']);
-    let name = short(plain);
-    if name.is_empty() { usual.to_owned() } else { name }
+    let name = short(&plain).trim().trim_start_matches(['.', '-', ' ']);
+    if name.is_empty() { usual.to_owned() } else { name.to_owned() }
 }
 
-/// A name that a file system takes, with its ending.
-fn short(name: &str) -> String {
-    if name.len() <= NAME_BYTES_MAX {
-        return name.to_owned();
+/// The end of a name, which tells what it is, as far as a file system takes it.
+fn short(name: &str) -> &str {
+    let mut from = name.len().saturating_sub(NAME_BYTES_MAX);
+    while !name.is_char_boundary(from) {
+        from += 1;
     }
-    let (stem, ending) = name.rsplit_once('.').unwrap_or((name, ""));
-    let (stem, ending) = if ending.len() > ENDING_BYTES_MAX {
-        (name, String::new())
-    } else {
-        (stem, format!(".{ending}"))
-    };
-    let ending = if ending == "." { String::new() } else { ending };
-    let mut length = ending.len();
-    let cut = stem.chars().take_while(|c| {
-        length += c.len_utf8();
-        length <= NAME_BYTES_MAX
-    });
-    cut.chain(ending.chars()).collect()
+    name.get(from..).unwrap_or_default()
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn named(name: Option<&str>) -> String {
-        let kind = if name.is_some() { AttachedKind::Document } else { AttachedKind::Photo };
-        let (id, name) = (String::new(), name.map(str::to_owned));
-        name_of(&Attached { id, name, bytes: None, kind })
-    }
-
-    #[test]
-    fn a_name_is_one_name_whatever_its_sender_called_it() {
-        for (given, expected) in [
-            ("notes.txt", "notes.txt"),
-            ("../../.ssh/authorized_keys", "authorized_keys"),
-            ("C:\\temp\\notes.txt", "notes.txt"),
-            (".git", "git"),
-            ("..", "file"),
-            ("/", "file"),
-            ("", "file"),
-            ("--force", "force"),
-            ("a\nb\u{1b}[2J\u{202e}txt.exe", "ab[2Jtxt.exe"),
-            ("\u{d55c}\u{ae00}.md", "\u{d55c}\u{ae00}.md"),
-        ] {
-            assert_eq!(named(Some(given)), expected, "{given:?}");
-        }
-        assert_eq!(named(None), "photo.jpg");
-        let long = named(Some(&format!("{}.tar.gz", "\u{1f600}".repeat(400))));
-        assert!(
-            long.len() <= NAME_BYTES_MAX
-                && long.rsplit_once('.').is_some_and(|(_, end)| end == "gz"),
-            "{long}"
-        );
-        assert!(named(Some(&"x".repeat(4000))).len() <= NAME_BYTES_MAX);
-        assert!(named(Some(&format!("a.{}", "x".repeat(4000)))).len() <= NAME_BYTES_MAX);
-    }
-
-    #[test]
-    fn a_file_lies_at_its_place_until_it_is_not_needed() {
-        let state = tempfile::tempdir().unwrap();
-        let inbox = Inbox::new(state.path());
-        inbox.keep_only(&[]).unwrap();
-        assert_eq!(inbox.get(7, "a.txt"), None);
-        let path = inbox.put(7, "a.txt", b"one").unwrap();
-        assert_eq!(inbox.put(7, "a.txt", b"two").unwrap(), path);
-        assert_eq!(std::fs::read(&path).unwrap(), b"two");
-        let other = inbox.put(8, "a.txt", b"three").unwrap();
-        inbox.keep_only(&[8]).unwrap();
-        assert!(!path.exists());
-        assert_eq!(inbox.get(8, "a.txt"), Some(other));
-        inbox.forget(8);
-        assert_eq!(inbox.get(8, "a.txt"), None);
-    }
-}
+mod tests;

@@ -1,7 +1,6 @@
 //! A chat as a face: sessions, questions and answers from a phone.
 #![forbid(unsafe_code)]
 
-mod bell;
 pub mod bot;
 pub mod button;
 pub mod channel;
@@ -10,7 +9,6 @@ pub mod desk;
 mod home;
 pub mod inbox;
 mod listen;
-mod on_the_way;
 pub mod outbox;
 pub mod policy;
 mod run;
@@ -22,13 +20,12 @@ pub mod telegram;
 pub mod text;
 mod thread;
 mod time;
-mod told;
 pub mod voice;
+mod wakeup;
 pub mod words;
 
 #[cfg(test)]
-mod simulator;
+mod tests;
 
-pub use listen::{ANEW, Ended};
+pub use listen::ANEW;
 pub use run::{Start, run};
-pub use told::Told;

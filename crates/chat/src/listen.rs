@@ -1,19 +1,19 @@
 //! Listens to the network, and has each chat's updates dealt with in their turn.
 
-use crate::bell::Bell;
-use crate::bot::{Bot, Course, Late};
+use crate::bot::{Bot, BotFault, Course, Fresh, Late, Line};
 use crate::channel::{Channel, ChannelFault};
 use crate::policy::Policy;
-use crate::send::chats_of;
 use crate::settings::Settings;
 use crate::status::{Health, Status};
 use crate::store::StoreFault;
 use crate::thread::{backoff, note, spawn};
 use crate::time;
+use crate::wakeup::{Wakeups, sleep};
 use serde_json::Value;
 use std::collections::{BTreeMap, VecDeque};
+use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::sync::mpsc::{self, Sender as Queue};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// The network holds a request back for so long until something happens.
@@ -40,14 +40,6 @@ const DISK: &str = "it goes on by itself once the disk takes it";
 /// Set in the surroundings of a process that was another one before: it does not end for what may be well again.
 pub const ANEW: &str = "GLIS_CHAT_ANEW";
 
-/// How a run has ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ended {
-    /// The configuration, the token, a group's number or `chat.db` is another one: the process is to begin anew.
-    Anew,
-}
-
-/// The one who listens.
 pub(crate) struct Listener<'b> {
     bot: &'b Arc<Bot>,
     channel: &'b dyn Channel,
@@ -74,7 +66,7 @@ impl<'b> Listener<'b> {
         settings: &'b Settings,
     ) -> Self {
         let turns = Turns { bot, waiting: VecDeque::new(), queues: BTreeMap::new() };
-        let (policy, last_good, strikes) = (settings.lists().now, None, 0);
+        let (policy, last_good, strikes) = (settings.policy(), None, 0);
         let (conflict_at, conflict_told_at) = (None, None);
         Self {
             bot,
@@ -93,24 +85,24 @@ impl<'b> Listener<'b> {
 
     /// Listens for as long as the bot is what the configuration says. What comes and cannot be written down comes
     /// again: the network is not told that it has come.
-    pub(crate) fn listen(mut self, heard: &Mutex<Vec<i64>>, bell: &Bell) -> Ended {
+    pub(crate) fn listen(mut self, wakeups: &Wakeups) {
         let mut is_begun = false;
         loop {
             let listened = if is_begun {
-                self.listen_once(heard, bell)
+                self.listen_once(wakeups)
             } else {
-                self.take_up().map(|()| None)
+                self.take_up().map(|()| ControlFlow::Continue(()))
             };
             is_begun |= listened.is_ok();
             match listened {
-                Ok(None) => {}
-                Ok(Some(ended)) => return ended,
+                Ok(ControlFlow::Continue(())) => {}
+                Ok(ControlFlow::Break(())) => return,
                 Err(fault) => {
                     let pause = Duration::from_secs(backoff(self.strikes));
                     self.rest(&Health::trouble(&fault.to_string(), DISK), pause);
                     if fault.is_damage() {
-                        self.bot.fall_silent(true);
-                        return Ended::Anew;
+                        self.bot.fall_silent();
+                        return;
                     }
                 }
             }
@@ -119,77 +111,55 @@ impl<'b> Listener<'b> {
 
     /// What an earlier process has left.
     fn take_up(&mut self) -> Result<(), StoreFault> {
-        let undone = self.bot.store().look().undone()?;
-        self.turns.waiting.extend(undone.into_iter().map(|it| it.id));
+        let undone = self.bot.undone()?;
+        self.turns.waiting.extend(undone);
         Ok(())
     }
 
-    /// Asks the network once. What the configuration says by then counts for what has come.
-    fn listen_once(
-        &mut self,
-        heard: &Mutex<Vec<i64>>,
-        bell: &Bell,
-    ) -> Result<Option<Ended>, StoreFault> {
-        if self.settings.has_other_lists() {
-            self.bot.forget_strangers()?;
-            self.settings.heed_lists();
-        }
+    /// Asks the network once; breaks off if the process is to begin anew. What the configuration says by then counts for
+    /// what has come.
+    fn listen_once(&mut self, wakeups: &Wakeups) -> Result<ControlFlow<()>, StoreFault> {
         self.turns.hand_out()?;
         let offset = self.bot.offset()?;
         let asked = time::passed();
         let answer = self.channel.updates(offset, self.patience);
-        if let Some(ended) = self.begin_anew()? {
-            return Ok(Some(ended));
+        if self.begins_anew() {
+            return Ok(ControlFlow::Break(()));
         }
-        let policy = self.settings.lists().now;
+        let policy = self.settings.policy();
         if policy != self.policy {
             self.policy = policy;
             // What was held back may go now.
-            bell.ring();
+            wakeups.wake();
         }
         match answer {
             Ok(updates) => {
                 self.take_in(&updates)?;
-                if !updates.is_empty() {
-                    let mut heard = heard.lock().unwrap_or_else(PoisonError::into_inner);
-                    heard.extend(chats_of(&updates));
-                    drop(heard);
-                    bell.ring();
-                }
-                // What has come may be about a group that has another number by now.
-                if self.bot.wants_anew()
-                    && let Some(ended) = self.begin_anew()?
-                {
-                    return Ok(Some(ended));
-                }
                 self.turns.hand_out()?;
                 if updates.is_empty() {
-                    time::sleep(HASTE.saturating_sub(time::passed().saturating_sub(asked)));
+                    sleep(HASTE.saturating_sub(time::passed().saturating_sub(asked)));
                 }
             }
             Err(fault) => {
-                let pause = match &fault {
-                    ChannelFault::TooMany(secs) => Duration::from_secs(*secs),
-                    ChannelFault::Conflict => {
-                        self.note_conflict()?;
-                        jittered(Duration::from_secs(3))
-                    }
-                    ChannelFault::Unauthorized | ChannelFault::Unknown => TOKEN_PAUSE,
-                    ChannelFault::Unreachable(_)
-                    | ChannelFault::Server(_)
-                    | ChannelFault::Refused(_)
-                    | ChannelFault::Moved(_)
-                    | ChannelFault::TopicGone
-                    | ChannelFault::Blocked => Duration::from_secs(backoff(self.strikes)),
+                let is_conflict = fault == ChannelFault::Conflict;
+                let pause = if let ChannelFault::TooMany(secs) = fault {
+                    Duration::from_secs(secs)
+                } else if is_conflict {
+                    self.note_conflict()?;
+                    jittered(Duration::from_secs(3))
+                } else if matches!(fault, ChannelFault::Unauthorized | ChannelFault::Unknown) {
+                    TOKEN_PAUSE
+                } else {
+                    Duration::from_secs(backoff(self.strikes))
                 };
                 self.rest(&Health::of(&fault), pause);
                 // Beside another process a short request is answered now and then, and nothing is well by that.
-                if fault == ChannelFault::Conflict {
+                if is_conflict {
                     self.patience = POLL;
                 }
             }
         }
-        Ok(None)
+        Ok(ControlFlow::Continue(()))
     }
 
     /// Another process may have been ended just now and not be known to be. One that is met again is told of, since
@@ -206,23 +176,17 @@ impl<'b> Listener<'b> {
     }
 
     /// Whether the process is to begin anew, which it does only if it can. What is known is in its file by then.
-    fn begin_anew(&self) -> Result<Option<Ended>, StoreFault> {
-        let has_its_file = self.bot.store().has_its_file();
-        let wants = self.settings.wants_anew() || self.bot.wants_anew() || !has_its_file;
+    fn begins_anew(&self) -> bool {
+        let wants = self.settings.wants_anew() || self.bot.wants_anew();
         if !wants || !self.settings.can_begin() {
-            return Ok(None);
+            return false;
         }
         // What is on its way when the process goes would be sent twice.
-        self.bot.fall_silent(true);
-        let written = self.bot.store().write_again();
-        if let Err(fault) = written {
-            self.bot.fall_silent(false);
-            return Err(fault);
-        }
+        self.bot.fall_silent();
         note(
-            "the configuration, the token, a group's number or chat.db is another one; beginning anew",
+            "the configuration or the token is another one, or chat.db is damaged; beginning anew",
         );
-        Ok(Some(Ended::Anew))
+        true
     }
 
     fn take_in(&mut self, updates: &[Value]) -> Result<(), StoreFault> {
@@ -253,7 +217,7 @@ impl<'b> Listener<'b> {
         note(&format!("{why}; again in {} s", pause.as_secs()));
         let (until, look) = (time::passed() + pause, HASTE.max(pause / LOOKS));
         while time::passed() < until && !self.settings.wants_anew() {
-            time::sleep(look.min(until.saturating_sub(time::passed())));
+            sleep(look.min(until.saturating_sub(time::passed())));
         }
     }
 }
@@ -269,34 +233,21 @@ fn jittered(pause: Duration) -> Duration {
 struct Turns<'b> {
     bot: &'b Arc<Bot>,
     /// Those that are written down and in nobody's hands: the network does not bring them again.
-    waiting: VecDeque<i64>,
+    waiting: VecDeque<Fresh>,
     queues: BTreeMap<Line, Queue<Job>>,
-}
-
-/// What is dealt with one after the other.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-enum Line {
-    /// What comes from a chat.
-    Chat(i64),
-    /// What is pressed for a session.
-    Session(String),
 }
 
 impl Turns<'_> {
     fn hand_out(&mut self) -> Result<(), StoreFault> {
-        while let Some(update) = self.waiting.front().copied() {
-            match self.bot.course(update)? {
-                Some(Course::InTurn(chat)) => self.queue(Line::Chat(chat), Job::Do(update)),
-                Some(Course::AsideInTurn(chat)) => {
-                    self.queue(Line::Chat(chat), Job::Begin(update));
-                }
-                Some(Course::AsideFor(session)) => {
-                    self.queue(Line::Session(session), Job::Do(update));
-                }
-                Some(Course::Aside) => do_aside(self.bot, update),
+        while let Some(fresh) = self.waiting.front() {
+            let course = self.bot.course(fresh)?;
+            let Some(fresh) = self.waiting.pop_front() else { break };
+            match course {
+                Some(Course::InTurn(line)) => self.queue(line, Job::Do(fresh)),
+                Some(Course::AsideInTurn(chat)) => self.queue(Line::Chat(chat), Job::Begin(fresh)),
+                Some(Course::Aside) => do_aside(self.bot, fresh),
                 None => {}
             }
-            self.waiting.pop_front();
         }
         Ok(())
     }
@@ -304,22 +255,20 @@ impl Turns<'_> {
     fn queue(&mut self, line: Line, job: Job) {
         let bot = self.bot;
         let queue = self.queues.entry(line).or_insert_with(|| turn(bot));
-        if queue.send(job).is_err() {
+        if let Err(mpsc::SendError(job)) = queue.send(job) {
             // A fault of ours has ended the thread; the next one goes on.
             let fresh = turn(bot);
-            let _ = fresh.send(job);
+            drop(fresh.send(job));
             *queue = fresh;
         }
     }
 }
 
 /// What is done in a chat's turn with an update.
-#[derive(Clone, Copy)]
 enum Job {
-    /// All of it.
-    Do(i64),
+    Do(Fresh),
     /// It is settled which session it is for; the rest may take long.
-    Begin(i64),
+    Begin(Fresh),
 }
 
 /// A thread that deals with the updates of one line, one after the other.
@@ -329,10 +278,10 @@ fn turn(bot: &Arc<Bot>) -> Queue<Job> {
     let work = move || {
         for job in jobs {
             match job {
-                Job::Do(update) => until_done(&bot, || bot.deal_with(update)),
-                Job::Begin(update) => {
-                    until_done(&bot, || bot.settle_meaning(update));
-                    do_aside(&bot, update);
+                Job::Do(fresh) => until_done(&bot, || bot.deal_with(&fresh)),
+                Job::Begin(fresh) => {
+                    until_done(&bot, || bot.settle_meaning(&fresh));
+                    do_aside(&bot, fresh);
                 }
             }
         }
@@ -341,16 +290,16 @@ fn turn(bot: &Arc<Bot>) -> Queue<Job> {
     queue
 }
 
-fn do_aside(bot: &Arc<Bot>, update: i64) {
+fn do_aside(bot: &Arc<Bot>, fresh: Fresh) {
     let bot = Arc::clone(bot);
-    drop(spawn("call", move || until_done(&bot, || bot.deal_with(update))));
+    drop(spawn("call", move || until_done(&bot, || bot.deal_with(&fresh))));
 }
 
 /// What cannot be written down now, because the disk is full or busy, is tried again until it can.
-fn until_done(bot: &Bot, act: impl Fn() -> Result<(), StoreFault>) {
+fn until_done(bot: &Bot, act: impl Fn() -> Result<(), BotFault>) {
     for strikes in 0.. {
         let Err(fault) = act() else { return };
         bot.note(&fault);
-        time::sleep(Duration::from_secs(backoff(strikes)));
+        sleep(Duration::from_secs(backoff(strikes)));
     }
 }

@@ -1,4 +1,4 @@
-//! What waits to be sent, and when it may be: one budget a chat over all methods, lanes by importance, and
+//! What waits to be sent to a chat, and when it may be: one budget over all methods, lanes by importance, and
 //! what the network says about waiting obeyed to the second.
 //!
 //! Nothing here sends, and time is handed in, in milliseconds of a clock that only goes forward. An item stays
@@ -8,35 +8,34 @@ mod budget;
 mod item;
 
 pub(crate) use item::together;
-pub use item::{Item, Key, Lane, What, Whole, Worn};
+pub use item::{Fallback, Item, Key, Lane, What, Whole};
 
+use crate::channel::fault::ChannelFault;
 use crate::text::Text;
+use crate::thread::{backoff, locked};
 use budget::Budget;
 use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
 
 /// What a network takes as one message.
 pub const POST_UNITS_MAX: usize = 4096;
 /// A ban ends on the network's clock, and a request that comes early makes it longer.
 const BAN_MARGIN_MS: u64 = 200;
-/// Between two looks of a draft; more often is a flood for the network.
-const DRAFT_GAP_MS: u64 = 1500;
+/// Between two looks of a picture; more often is a flood for the network.
+const PICTURE_GAP_MS: u64 = 1500;
 /// After so many faults of the server with one item it may be the item's: it is, if the server takes others.
 const FAULTS_MAX: u32 = 5;
-/// Waiting after faults of the network, by how many there were in a row.
-const BACKOFF_MS: [u64; 6] = [1_000, 2_000, 4_000, 8_000, 16_000, 30_000];
 /// Beyond so many replies in one chat, the oldest goes: a person who asks so much at once is none.
 const REPLIES_MAX: usize = 256;
 
 /// A picture of what an agent is doing, which the next one replaces.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Draft {
-    /// The topic.
+pub struct Picture {
     pub thread: Option<i64>,
     /// The session that it shows.
     pub session: String,
     /// Whether that is the one that its chat talks to.
     pub is_current: bool,
-    /// What to show.
     pub text: Text,
 }
 
@@ -45,34 +44,17 @@ pub struct Draft {
 pub enum Next {
     /// Send these as one message; report what came of it.
     Send(Vec<Item>),
-    /// Show this in that chat; report what came of it.
-    Show(i64, Draft),
+    /// Show this; report what came of it.
+    Show(Picture),
     /// Nothing before this time.
     Wait(u64),
     /// Nothing until something is added.
     Idle,
 }
 
-/// What came of a request.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Outcome {
-    /// The network has it, under this number if it has one.
-    Sent(Option<i64>),
-    /// Not before so many seconds.
-    TooMany(u64),
-    /// The network cannot be reached, or answers nothing that makes sense.
-    Unreachable,
-    /// The network has a fault of its own.
-    ServerFault,
-    /// The network does not take it as it is.
-    Refused,
-    /// The topic is not there any more.
-    TopicGone,
-    /// The user has shut the bot out of this chat.
-    Blocked,
-}
+/// What came of a request: the network has it, under this number if it has one.
+pub type Outcome = Result<Option<i64>, ChannelFault>;
 
-/// What became of items.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Settled {
     /// They are sent, or need not be any more.
@@ -85,23 +67,29 @@ pub enum Settled {
     Waiting,
 }
 
-/// What waits, by chat.
-#[derive(Debug, Default)]
-pub struct Outbox {
-    chats: BTreeMap<i64, Queue>,
-    /// Of all chats together.
+/// What all chats have in common.
+#[derive(Debug)]
+pub struct Pace {
     budget: Budget,
     /// The network could not be reached: nothing is tried before this time.
     away_until: u64,
     strikes: usize,
-    /// Counts what was sent, so that no chat waits for another.
+    /// Counts requests.
     served: u64,
     /// When something was last taken, by that count.
     taken: u64,
 }
 
+impl Default for Pace {
+    fn default() -> Self {
+        Self { budget: Budget::of_all(), away_until: 0, strikes: 0, served: 0, taken: 0 }
+    }
+}
+
+/// What waits for one chat.
 #[derive(Debug)]
-struct Queue {
+pub struct Outbox {
+    pace: Arc<Mutex<Pace>>,
     /// By lane, then by age.
     items: BTreeMap<(Lane, u64), Item>,
     budget: Budget,
@@ -110,142 +98,106 @@ struct Queue {
     /// Another lane than the first goes first: the server has had many faults with that.
     steps_back: bool,
     /// Of each session the last one.
-    drafts: BTreeMap<String, Draft>,
-    drafted_at: Option<u64>,
+    pictures: BTreeMap<String, Picture>,
+    shown_at: Option<u64>,
     /// When each session was last shown.
     drawn: BTreeMap<String, u64>,
-    /// When it was last served.
-    served: u64,
 }
 
 impl Outbox {
     /// Nothing waits.
-    pub fn new() -> Self {
-        Self { budget: Budget::of_all(), ..Self::default() }
-    }
-
-    fn queue(&mut self, chat: i64) -> &mut Queue {
-        self.chats.entry(chat).or_insert_with(|| Queue::new(Budget::of_chat(chat)))
+    pub fn new(chat: i64, pace: &Arc<Mutex<Pace>>) -> Self {
+        Self {
+            pace: Arc::clone(pace),
+            items: BTreeMap::new(),
+            budget: Budget::of_chat(chat),
+            banned_until: 0,
+            blocked: false,
+            steps_back: false,
+            pictures: BTreeMap::new(),
+            shown_at: None,
+            drawn: BTreeMap::new(),
+        }
     }
 
     /// Adds an item. Those that had to go for it are told.
     pub fn push(&mut self, item: Item) -> Vec<u64> {
-        let queue = self.queue(item.chat);
         let lane = item.lane;
         let most = match lane {
             Lane::Reply => REPLIES_MAX,
             Lane::Approval | Lane::Final => usize::MAX,
         };
-        queue.items.insert((lane, item.id), item);
-        let mut alike: Vec<u64> = queue.in_lane(lane).map(|item| item.id).collect();
+        self.items.insert((lane, item.id), item);
+        let mut alike: Vec<u64> = self.in_lane(lane).map(|item| item.id).collect();
         alike.truncate(alike.len().saturating_sub(most));
         for id in &alike {
-            queue.items.remove(&(lane, *id));
+            self.items.remove(&(lane, *id));
         }
         alike
     }
 
     /// Takes an item out that is not wanted any more.
     pub fn withdraw(&mut self, id: u64) {
-        for queue in self.chats.values_mut() {
-            queue.items.retain(|(_, known), _| *known != id);
-        }
+        self.items.retain(|(_, known), _| *known != id);
     }
 
     /// Shows this as soon as asked, or never: it is not kept.
-    pub fn draft(&mut self, chat: i64, draft: Draft) {
-        self.queue(chat).drafts.insert(draft.session.clone(), draft);
+    pub fn picture(&mut self, picture: Picture) {
+        self.pictures.insert(picture.session.clone(), picture);
     }
 
     /// Nothing goes to this chat before that time.
-    pub fn ban(&mut self, chat: i64, until: u64) {
-        let queue = self.queue(chat);
-        queue.banned_until = queue.banned_until.max(until);
+    pub fn ban(&mut self, until: u64) {
+        self.banned_until = self.banned_until.max(until);
     }
 
-    /// Up to when a chat is banned.
-    pub fn banned_until(&self, chat: i64) -> u64 {
-        self.chats.get(&chat).map_or(0, |queue| queue.banned_until)
+    /// Up to when the chat is banned.
+    pub fn banned_until(&self) -> u64 {
+        self.banned_until
     }
 
-    /// Something was said in this chat: it is open again.
-    pub fn heard_from(&mut self, chat: i64) {
-        if let Some(queue) = self.chats.get_mut(&chat) {
-            queue.blocked = false;
-        }
-    }
-
-    /// Nothing of what waits for this chat is for it any more.
-    pub fn leave(&mut self, chat: i64) {
-        self.chats.remove(&chat);
+    /// Something was said in this chat, or who may use it has changed: it is tried again.
+    pub fn open(&mut self) {
+        self.blocked = false;
     }
 
     /// Nothing goes to this chat until it is open again.
-    pub fn shut(&mut self, chat: i64) {
-        self.queue(chat).blocked = true;
+    pub fn shut(&mut self) {
+        self.blocked = true;
     }
 
-    /// Every chat is tried again.
-    pub fn open_all(&mut self) {
-        self.chats.values_mut().for_each(|queue| queue.blocked = false);
-    }
-
-    /// How many items wait.
+    #[cfg(test)]
     pub fn waiting(&self) -> usize {
-        self.chats.values().map(|queue| queue.items.len()).sum()
-    }
-
-    /// Takes out what is too late to be of use.
-    pub fn expire(&mut self, now: u64) -> Vec<u64> {
-        let mut gone = Vec::new();
-        for queue in self.chats.values_mut() {
-            queue.items.retain(|(_, id), item| {
-                let late = item.expires.is_some_and(|end| end <= now);
-                if late {
-                    gone.push(*id);
-                }
-                !late
-            });
-        }
-        gone
+        self.items.len()
     }
 
     /// What is to be done now.
     pub fn next(&mut self, now: u64) -> Next {
-        let all_at = self.away_until.max(self.budget.free_at(0));
-        let found = self.chats.iter().filter_map(|(chat, queue)| {
-            let first = queue.items.keys().next().filter(|_| !queue.blocked)?;
-            Some((queue.free_at().max(all_at), first.0, queue.served, *chat))
-        });
-        let (ready, later): (Vec<_>, Vec<_>) = found.partition(|(at, ..)| *at <= now);
-        let drafts = self.chats.values_mut().filter_map(|queue| queue.take_draft(now, all_at));
+        let pace = locked(&self.pace);
+        let all_at = pace.away_until.max(pace.budget.free_at(0));
+        drop(pace);
         // One that cannot be shown now is not shown at all.
-        let drafts: Vec<(i64, Draft)> = drafts.collect();
-        let best = ready.iter().min_by_key(|(_, lane, served, chat)| (*lane, *served, *chat));
-        if let Some((.., chat)) = best {
-            let chat = *chat;
-            return Next::Send(self.queue(chat).first_together());
+        let picture = self.take_picture(now, all_at);
+        if self.blocked || self.items.is_empty() {
+            return picture.map_or(Next::Idle, Next::Show);
         }
-        if let Some((chat, draft)) = drafts.into_iter().next() {
-            return Next::Show(chat, draft);
+        match self.banned_until.max(self.budget.free_at(0)).max(all_at) {
+            at if at > now => Next::Wait(at),
+            _ => Next::Send(self.first_together()),
         }
-        later.iter().map(|(at, ..)| *at).min().map_or(Next::Idle, Next::Wait)
     }
 
     /// Takes note of what came of a request with these items.
     pub fn report(&mut self, sent: &[Item], now: u64, outcome: &Outcome) -> Settled {
         let Some(first) = sent.first() else { return Settled::Waiting };
-        self.count(first.chat, now, outcome);
-        let (served, taken) = (self.served, self.taken);
+        let (served, taken) = self.count(now, outcome);
         match outcome {
-            Outcome::Sent(_) => match first.behind_file() {
+            Ok(_) => match first.behind_file() {
                 Some(card) => self.change(card),
                 None => self.gone(sent),
             },
-            Outcome::TooMany(_) | Outcome::Unreachable | Outcome::Blocked => Settled::Waiting,
-            Outcome::ServerFault => {
-                let queue = self.queue(first.chat);
-                let Some(item) = queue.items.get_mut(&(first.lane, first.id)) else {
+            Err(ChannelFault::Server(_)) => {
+                let Some(item) = self.items.get_mut(&(first.lane, first.id)) else {
                     return Settled::Waiting;
                 };
                 item.faults += 1;
@@ -254,70 +206,76 @@ impl Outbox {
                 }
                 let doubted = *item.doubted.get_or_insert(served);
                 if taken > doubted {
-                    return self.wear(sent);
+                    return self.fall_back(sent);
                 }
                 // What another one steps back for does not.
-                queue.steps_back = queue.items.keys().next() == Some(&(first.lane, first.id));
+                self.steps_back = self.items.keys().next() == Some(&(first.lane, first.id));
                 Settled::Waiting
             }
-            Outcome::TopicGone => match first.thread {
-                Some(thread) => self.leave_topic(first.chat, thread),
-                None => self.wear(sent),
+            Err(ChannelFault::TopicGone) => match first.thread {
+                Some(thread) => self.leave_topic(thread),
+                None => self.fall_back(sent),
             },
-            Outcome::Refused => self.wear(sent),
+            Err(ChannelFault::Refused(_) | ChannelFault::Unknown) => self.fall_back(sent),
+            // A token that is not valid any more may be again: nothing is given up for it.
+            Err(_) => Settled::Waiting,
         }
     }
 
-    fn leave_topic(&mut self, chat: i64, thread: i64) -> Settled {
-        for item in self.queue(chat).items.values_mut() {
+    fn leave_topic(&mut self, thread: i64) -> Settled {
+        for item in self.items.values_mut() {
             item.thread = item.thread.filter(|known| *known != thread);
         }
         Settled::OutOfTopic(thread)
     }
 
-    /// Takes note of what came of a draft. It is not repeated, whatever that was, and a server that fails at one may
+    /// Takes note of what came of a picture. It is not repeated, whatever that was, and a server that fails at one may
     /// well take words.
-    pub fn report_draft(&mut self, chat: i64, now: u64, outcome: &Outcome) {
-        let failed = *outcome == Outcome::ServerFault;
-        self.count(chat, now, if failed { &Outcome::Refused } else { outcome });
+    pub fn report_picture(&mut self, now: u64, outcome: &Outcome) {
+        let failed = matches!(outcome, Err(ChannelFault::Server(_)));
+        self.count(now, if failed { &Err(ChannelFault::Unknown) } else { outcome });
     }
 
-    fn count(&mut self, chat: i64, now: u64, outcome: &Outcome) {
-        self.served += 1;
-        let served = self.served;
+    /// How many requests there were by now, and were when the network last took one.
+    fn count(&mut self, now: u64, outcome: &Outcome) -> (u64, u64) {
+        self.steps_back = false;
         self.budget.spend(now);
-        if let Outcome::Sent(_) = outcome {
-            self.taken = served;
+        if let Err(ChannelFault::TooMany(secs)) = outcome {
+            self.ban(now.saturating_add(secs.saturating_mul(1000).max(1000) + BAN_MARGIN_MS));
         }
-        let queue = self.queue(chat);
-        queue.served = served;
-        queue.steps_back = false;
-        queue.budget.spend(now);
-        match outcome {
-            Outcome::Sent(_) | Outcome::Refused | Outcome::TopicGone => self.strikes = 0,
-            Outcome::TooMany(secs) => {
-                let ends = now.saturating_add(secs.saturating_mul(1000).max(1000) + BAN_MARGIN_MS);
-                queue.banned_until = queue.banned_until.max(ends);
-                self.strikes = 0;
-            }
-            Outcome::Blocked => queue.blocked = true,
-            Outcome::Unreachable | Outcome::ServerFault => {
-                let pause = BACKOFF_MS.get(self.strikes).or(BACKOFF_MS.last()).copied();
-                self.away_until = now + pause.unwrap_or_default();
-                self.strikes += 1;
-            }
+        let is_shut = matches!(outcome, Err(ChannelFault::Blocked | ChannelFault::Moved(_)));
+        self.blocked |= is_shut;
+        let is_away = matches!(
+            outcome,
+            Err(ChannelFault::Unreachable(_)
+                | ChannelFault::Unauthorized
+                | ChannelFault::Conflict
+                | ChannelFault::Server(_))
+        );
+        let mut pace = locked(&self.pace);
+        pace.served += 1;
+        pace.budget.spend(now);
+        if outcome.is_ok() {
+            pace.taken = pace.served;
         }
+        if is_away {
+            pace.away_until = now + backoff(pace.strikes) * 1000;
+            pace.strikes += 1;
+        } else if !is_shut {
+            pace.strikes = 0;
+        }
+        (pace.served, pace.taken)
     }
 
     fn gone(&mut self, items: &[Item]) -> Settled {
         for item in items {
-            self.queue(item.chat).items.remove(&(item.lane, item.id));
+            self.items.remove(&(item.lane, item.id));
         }
         Settled::Gone(items.iter().map(|item| item.id).collect())
     }
 
     /// What is not taken as it is, is sent in a plainer form; of several, each alone.
-    fn wear(&mut self, sent: &[Item]) -> Settled {
+    fn fall_back(&mut self, sent: &[Item]) -> Settled {
         let [one] = sent else {
             let Some(first) = sent.first() else { return Settled::Waiting };
             return self.change(Item { alone: true, faults: 0, doubted: None, ..first.clone() });
@@ -326,7 +284,7 @@ impl Outbox {
             Some(plainer) => self.change(plainer),
             // Even a short plain line is refused: this chat takes nothing, and what it was for stays.
             None if one.is_lasting() => {
-                self.queue(one.chat).blocked = true;
+                self.blocked = true;
                 Settled::Waiting
             }
             None => self.gone(sent),
@@ -334,32 +292,12 @@ impl Outbox {
     }
 
     fn change(&mut self, item: Item) -> Settled {
-        self.queue(item.chat).items.insert((item.lane, item.id), item.clone());
+        self.items.insert((item.lane, item.id), item.clone());
         Settled::Changed(Box::new(item))
-    }
-}
-
-impl Queue {
-    fn new(budget: Budget) -> Self {
-        Self {
-            items: BTreeMap::new(),
-            budget,
-            banned_until: 0,
-            blocked: false,
-            steps_back: false,
-            drafts: BTreeMap::new(),
-            drafted_at: None,
-            drawn: BTreeMap::new(),
-            served: 0,
-        }
     }
 
     fn in_lane(&self, lane: Lane) -> impl Iterator<Item = &Item> {
         self.items.range((lane, 0)..=(lane, u64::MAX)).map(|(_, item)| item)
-    }
-
-    fn free_at(&self) -> u64 {
-        self.banned_until.max(self.budget.free_at(0))
     }
 
     /// The first item; instead of one with many faults that of another lane, every other time. If the server takes it,
@@ -394,27 +332,27 @@ impl Queue {
         together
     }
 
-    /// The draft, if one can be shown now without taking anything from what must arrive.
-    fn take_draft(&mut self, now: u64, all_at: u64) -> Option<(i64, Draft)> {
-        let drafts = std::mem::take(&mut self.drafts);
-        let draft = self.choose(drafts)?;
-        let gap = self.drafted_at.map_or(0, |at| at + DRAFT_GAP_MS);
+    /// The picture, if one can be shown now without taking anything from what must arrive.
+    fn take_picture(&mut self, now: u64, all_at: u64) -> Option<Picture> {
+        let pictures = std::mem::take(&mut self.pictures);
+        let picture = self.choose(pictures)?;
+        let gap = self.shown_at.map_or(0, |at| at + PICTURE_GAP_MS);
         // Two more could follow at once.
         let at = self.banned_until.max(self.budget.free_at(2)).max(all_at).max(gap);
         let free = at <= now && self.items.is_empty() && !self.blocked;
         free.then(|| {
-            self.drafted_at = Some(now);
-            self.drawn.insert(draft.session.clone(), now);
-            (self.budget.chat, draft)
+            self.shown_at = Some(now);
+            self.drawn.insert(picture.session.clone(), now);
+            picture
         })
     }
 
     /// Which of several is shown. A person's own chat has one place for them, which is the current session's as long
     /// as that works; everywhere else they take turns.
-    fn choose(&self, drafts: BTreeMap<String, Draft>) -> Option<Draft> {
+    fn choose(&self, pictures: BTreeMap<String, Picture>) -> Option<Picture> {
         let is_own = self.budget.chat > 0;
-        drafts.into_values().min_by_key(|draft| {
-            (!(is_own && draft.is_current), self.drawn.get(&draft.session).copied())
+        pictures.into_values().min_by_key(|picture| {
+            (!(is_own && picture.is_current), self.drawn.get(&picture.session).copied())
         })
     }
 }

@@ -1,27 +1,29 @@
-//! The process: one thread listens to the network, one to the house, one looks at agents at work, one sends; each
-//! chat has its own turn.
+//! The process: one thread listens to the network, one to the house, one looks at agents at work; each chat has its
+//! own turn, and a thread that sends to it.
 
-use crate::bell::Bell;
-use crate::bot::{Bot, Setup, Untold};
+use crate::bot::{Bot, BotFault, Setup};
 use crate::channel::{Channel, ChannelFault, Me};
 use crate::command::COMMANDS;
 use crate::desk::Daemon;
 use crate::inbox::Inbox;
-use crate::listen::{ANEW, Ended, Listener};
+use crate::listen::{ANEW, Listener};
+use crate::outbox::Pace;
 use crate::send::{Sender, Step};
 use crate::settings::Settings;
 use crate::status::{Health, Status};
 use crate::store::Store;
 use crate::telegram::Telegram;
-use crate::thread::{backoff, note, spawn};
+use crate::thread::{backoff, failed, note, spawn};
 use crate::time;
-use crate::told::Told;
 use crate::voice::Voice;
-use glis_client::{Connector, Fault, Subscription};
+use crate::wakeup::{Wakeup, Wakeups, sleep};
+use glis_client::{Connector, Subscription};
 use glis_config::TelegramConfig;
-use std::collections::BTreeMap;
+use glis_verbs::Complaint;
+use std::collections::{BTreeMap, BTreeSet};
+use std::convert::Infallible;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, mpsc};
+use std::sync::{Arc, Mutex, OnceLock, mpsc};
 use std::time::Duration;
 
 /// Between two looks at agents that speak.
@@ -37,18 +39,16 @@ const HOUSE_PAUSE: Duration = Duration::from_secs(1);
 pub struct Start {
     /// The way to the daemon.
     pub connector: Connector,
-    /// The words for a fault.
-    pub explain: fn(Fault) -> Told,
     /// Gives back what this process has and does not need while it sleeps.
     pub give_back_memory: fn(),
     /// Waits for a signal that wants the process to end; its number, and none if it cannot be waited for.
     pub await_end: fn() -> Option<u8>,
 }
 
-/// Runs the bot until the process is ended, which may be at any moment. It returns if it cannot begin, or is to begin
-/// anew; then nothing more is sent.
-pub fn run(start: Start) -> Result<Ended, Told> {
-    let Start { mut connector, explain, give_back_memory, await_end } = start;
+/// Runs the bot until the process is ended, which may be at any moment. It returns a fault if it cannot begin, and
+/// none if it is to begin anew; then nothing more is sent.
+pub fn run(start: Start) -> Result<(), Complaint> {
+    let Start { mut connector, give_back_memory, await_end } = start;
     let begun = Arc::new(OnceLock::new());
     let own = Arc::clone(&begun);
     spawn("signals", move || end_by_signal(await_end, &own))?;
@@ -57,16 +57,16 @@ pub fn run(start: Start) -> Result<Ended, Told> {
     let (config, token) = settings.begun().clone();
     let state = connector.home.state.clone();
     let status = Status::take(&state).map_err(|fault| {
-        Told::new(&fault.to_string(), "one bot serves one house; `glis doctor` has more")
+        failed(fault.to_string(), "one bot serves one house; `glis doctor` has more")
     })?;
     let channel: Arc<dyn Channel> = Arc::new(Telegram::new(&config.api_url, token));
-    let Some(me) = introduce(&*channel, &status, &settings)? else { return Ok(Ended::Anew) };
+    let Some(me) = introduce(&*channel, &status, &settings)? else { return Ok(()) };
     // What the daemon is started with comes to agents: what is the bot's own is none of theirs.
     for own in ["CREDENTIALS_DIRECTORY", ANEW] {
         connector.starter.env.push((own.to_owned(), String::new()));
     }
     let store = Store::open(&state).map_err(|fault| {
-        Told::new(&fault.to_string(), "nothing was changed; `glis doctor` looks at the disk")
+        failed(fault.to_string(), "nothing was changed; `glis doctor` looks at the disk")
     })?;
     if let Ok(Some(aside)) = store.put_aside() {
         note(&format!("chat.db is damaged; it is kept as {aside}, and a new one is begun"));
@@ -78,43 +78,41 @@ pub fn run(start: Start) -> Result<Ended, Told> {
         note(&format!("files of an earlier process stay: {fault}"));
     }
     let (repo, repos) = repositories(&config);
-    let bell = Arc::new(Bell::default());
-    let rung = Arc::clone(&bell);
-    let lists = Arc::clone(&settings);
-    let bot = Bot::new(Setup {
-        store,
+    let wakeups = Arc::new(Wakeups::default());
+    let woken = Arc::clone(&wakeups);
+    let listed = Arc::clone(&settings);
+    let its = Setup {
         desk: Box::new(Daemon::new(connector.clone())),
         channel: Arc::clone(&channel),
         inbox,
         voice: Voice::new(&config.voice_command),
-        lists: Box::new(move || lists.lists()),
+        policy: Box::new(move || listed.policy()),
         me,
         topics: config.topics,
         repo,
         repos,
-        explain,
         clock: time::wall_ms,
-        rest: time::sleep,
-        ring: Box::new(move || rung.ring()),
-    });
-    let bot = Arc::new(bot.map_err(|fault| Told::new(&fault.to_string(), "is the disk full?"))?);
-    bot.begin().map_err(|fault| Told::new(&fault.to_string(), "is the disk full?"))?;
+        passed: time::passed_ms,
+        rest: sleep,
+        wake: Box::new(move || woken.wake()),
+    };
+    let begin = |bot: Bot| bot.begin().map(|()| Arc::new(bot));
+    let bot = Bot::new(store, its).and_then(begin);
+    let bot = bot.map_err(|fault| failed(fault.to_string(), "is the disk full?"))?;
     drop(begun.set(Arc::clone(&bot)));
-    let commands: Vec<(&str, &str)> =
-        COMMANDS.iter().map(|(verb, _, about)| (*verb, *about)).collect();
+    let commands: Vec<(&str, &str)> = COMMANDS.iter().map(|it| (it.verb, it.about)).collect();
     if let Err(fault) = channel.announce(&commands) {
         note(&format!("the list of commands is not told: {fault}"));
     }
-    let heard = Arc::new(Mutex::new(Vec::new()));
-    let (own, net, ring, opened) =
-        (Arc::clone(&bot), Arc::clone(&channel), Arc::clone(&bell), Arc::clone(&heard));
-    spawn("send", move || send((&own, &*net), &ring, &opened, give_back_memory))?;
+    let (own, net, all) = (Arc::clone(&bot), Arc::clone(&channel), Arc::clone(&wakeups));
+    spawn("send", move || serve(&own, &net, &all, give_back_memory))?;
     let own = Arc::clone(&bot);
     spawn("events", move || follow(&own, &connector))?;
     let own = Arc::clone(&bot);
     spawn("watch", move || watch(&own))?;
     note("ready");
-    Ok(Listener::new(&bot, &*channel, &status, &settings).listen(&heard, &bell))
+    Listener::new(&bot, &*channel, &status, &settings).listen(&wakeups);
+    Ok(())
 }
 
 /// Where sessions are made: by itself, and by name. What is not there is told at once.
@@ -145,7 +143,7 @@ fn end_by_signal(await_end: fn() -> Option<u8>, begun: &OnceLock<Arc<Bot>>) {
     if let Some(bot) = begun.get().cloned() {
         let (silent, is_silent) = mpsc::channel();
         let fall_silent = move || {
-            bot.fall_silent(true);
+            bot.fall_silent();
             let _ = silent.send(());
         };
         drop(spawn("silence", fall_silent));
@@ -163,7 +161,7 @@ fn introduce(
     channel: &dyn Channel,
     status: &Status,
     settings: &Settings,
-) -> Result<Option<Me>, Told> {
+) -> Result<Option<Me>, Complaint> {
     let mut strikes = 0;
     loop {
         match channel.introduce() {
@@ -171,7 +169,7 @@ fn introduce(
             Err(_) if settings.wants_anew() => return Ok(None),
             Err(fault @ ChannelFault::Unauthorized) => {
                 status.tell(&Health::of(&fault));
-                return Err(Told::new("the network does not know this token", fault.remedy()));
+                return Err(failed("the network does not know this token", fault.remedy()));
             }
             Err(fault) => {
                 let told = if let ChannelFault::TooMany(secs) = fault { Some(secs) } else { None };
@@ -179,45 +177,72 @@ fn introduce(
                 strikes += 1;
                 status.tell(&Health::of(&fault));
                 note(&format!("{fault}; again in {pause} s"));
-                time::sleep(Duration::from_secs(pause));
+                sleep(Duration::from_secs(pause));
             }
         }
     }
 }
 
-/// Sends for as long as the process lives. It lives for weeks and works in bursts: what a burst has freed would stay
-/// with the allocator, and what it has run of the program would stay mapped.
-fn send(
-    (bot, channel): (&Bot, &dyn Channel),
-    bell: &Bell,
-    heard: &Mutex<Vec<i64>>,
+/// Has a sender for each chat that there is something for.
+fn serve(
+    bot: &Arc<Bot>,
+    channel: &Arc<dyn Channel>,
+    wakeups: &Arc<Wakeups>,
     give_back_memory: fn(),
 ) {
-    let mut sender = loop {
-        match Sender::new(bot, channel, time::wall_ms, time::passed_ms) {
-            Ok(sender) => break sender,
-            Err(fault) => {
-                bot.note(&fault);
-                time::sleep(HOUSE_PAUSE);
+    let (pace, wakeup) = (Arc::default(), wakeups.add());
+    let mut served = BTreeSet::new();
+    loop {
+        let chats = bot.chats_to_serve().unwrap_or_else(|fault| {
+            bot.note(&fault.into());
+            sleep(HOUSE_PAUSE);
+            // Looked for again.
+            wakeup.wake();
+            BTreeSet::new()
+        });
+        for chat in chats.difference(&served.clone()).copied() {
+            let (bot, channel, pace) = (Arc::clone(bot), Arc::clone(channel), Arc::clone(&pace));
+            let own = wakeups.add();
+            let work = move || {
+                send((&bot, &*channel), (chat, &pace), &own, give_back_memory);
+            };
+            if spawn(&format!("send {chat}"), work).is_ok() {
+                served.insert(chat);
             }
         }
-    };
+        wakeup.wait(None);
+    }
+}
+
+/// Sends to a chat for as long as the process lives. It lives for weeks and works in bursts: what a burst has freed
+/// would stay with the allocator, and what it has run of the program would stay mapped.
+fn send(
+    to: (&Bot, &dyn Channel),
+    chat: (i64, &Arc<Mutex<Pace>>),
+    wakeup: &Wakeup,
+    give_back_memory: fn(),
+) {
+    let mut sender = None;
     loop {
-        for chat in std::mem::take(&mut *heard.lock().unwrap_or_else(PoisonError::into_inner)) {
-            sender.heard_from(chat);
-        }
-        match sender.step() {
+        let stepped = match &mut sender {
+            Some(sender) => Sender::step(sender),
+            None => Sender::new(to, chat).map(|fresh| {
+                sender = Some(fresh);
+                Step::Again
+            }),
+        };
+        match stepped {
             Ok(Step::Again) => {}
-            Ok(Step::Wait(ms)) => bell.wait(Some(Duration::from_millis(ms.max(1)))),
+            Ok(Step::Wait(ms)) => wakeup.wait(Some(Duration::from_millis(ms.max(1)))),
             Ok(Step::Idle) => {
-                if !bell.wait_really(Some(SILENCE)) {
+                if !wakeup.wait_really(Some(SILENCE)) {
                     give_back_memory();
-                    bell.wait(None);
+                    wakeup.wait(None);
                 }
             }
             Err(fault) => {
-                bot.note(&fault);
-                time::sleep(HOUSE_PAUSE);
+                to.0.note(&fault.into());
+                sleep(HOUSE_PAUSE);
             }
         }
     }
@@ -226,42 +251,32 @@ fn send(
 /// Looks at what agents do for as long as they do it.
 fn watch(bot: &Bot) {
     loop {
-        let which = bot.await_work(LOOK_PACE);
+        bot.await_work(LOOK_PACE);
         // A daemon that is away is there again in a moment, and the next look sees what this one would have.
-        drop(bot.look_on(which));
+        drop(bot.look_on());
     }
 }
 
 /// Follows the house for as long as the process lives.
 fn follow(bot: &Bot, connector: &Connector) {
     loop {
-        match follow_once(bot, connector) {
-            Untold::Store(fault) => bot.note(&fault),
-            Untold::House(fault) => note(&fault.to_string()),
-        }
-        time::sleep(HOUSE_PAUSE);
+        let Err(fault) = follow_once(bot, connector);
+        bot.note(&fault);
+        sleep(HOUSE_PAUSE);
     }
 }
 
 /// Until something goes wrong: what was not dealt with comes again.
-fn follow_once(bot: &Bot, connector: &Connector) -> Untold {
-    let begun = bot.position().and_then(|position| bot.catch_up().map(|()| position));
-    let mut position = match begun {
-        Ok(position) => position,
-        Err(untold) => return untold,
-    };
+fn follow_once(bot: &Bot, connector: &Connector) -> Result<Infallible, BotFault> {
+    let mut position = bot.position()?;
+    bot.catch_up()?;
     let log_id = Some(position.log_id.clone());
     let mut events = Subscription::new(connector.clone(), log_id, position.next);
     loop {
-        let news = match events.next() {
-            Ok(news) => news,
-            Err(fault) => return Untold::House(fault),
-        };
+        let news = events.next()?;
         if let glis_client::News::Anew { log_id } = &news {
             position.log_id.clone_from(log_id);
         }
-        if let Err(untold) = bot.take_news(&position.log_id, &news) {
-            return untold;
-        }
+        bot.take_news(&position.log_id, &news)?;
     }
 }

@@ -1,16 +1,15 @@
-//! The one hand that sends: takes from the outbox what may go, and writes down what came of it.
-
-mod pictures;
+//! The hand that sends to a chat: takes from the outbox what may go, and writes down what came of it.
 
 use crate::bot::{Bot, settle};
 use crate::channel::{Channel, ChannelFault};
-use crate::outbox::{Item, Lane, Next, Outbox, Outcome, Settled, What, Worn, together};
+use crate::outbox::{
+    Fallback, Item, Lane, Next, Outbox, Outcome, Pace, Picture, Settled, What, together,
+};
 use crate::policy::{Place, Policy};
 use crate::store::{CardState, Change, Seen, StoreFault};
 use crate::words;
-use pictures::Pictures;
-use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
 
 /// What a sender does next.
 #[derive(Debug, PartialEq, Eq)]
@@ -19,8 +18,20 @@ pub enum Step {
     Again,
     /// Nothing before so many milliseconds have passed.
     Wait(u64),
-    /// Nothing until it rings.
+    /// Nothing until it is woken.
     Idle,
+}
+
+impl Step {
+    /// After how many milliseconds there is something to do.
+    #[cfg(test)]
+    pub fn ms(&self) -> u64 {
+        match self {
+            Self::Again => 0,
+            Self::Wait(ms) => *ms,
+            Self::Idle => u64::MAX,
+        }
+    }
 }
 
 /// What came of a request. The network has it: it is written down before anything else is asked for.
@@ -36,62 +47,36 @@ struct Sent {
     banned: (i64, u64),
 }
 
-/// Sends what waits in the outbox of a bot.
+/// Sends what waits for one chat: one that is slow holds up no other.
 pub struct Sender<'b> {
     bot: &'b Bot,
     channel: &'b dyn Channel,
+    chat: i64,
     outbox: Outbox,
     /// The number of the next item that was not seen yet.
     next: u64,
-    pictures: Pictures,
+    /// What each session was last shown to do: the same is not shown again.
+    shown: BTreeMap<String, String>,
     /// What came of the last request, as long as that is not written down.
     unkept: Option<Sent>,
     /// Who was let in at the last step.
     policy: Arc<Policy>,
-    /// Milliseconds that have passed since something in the past.
-    clock: fn() -> u64,
-    clock_wall: fn() -> i64,
 }
 
 impl<'b> Sender<'b> {
     /// A sender that goes on where the last one was ended.
     pub fn new(
-        bot: &'b Bot,
-        channel: &'b dyn Channel,
-        clock_wall: fn() -> i64,
-        clock: fn() -> u64,
+        (bot, channel): (&'b Bot, &'b dyn Channel),
+        (chat, pace): (i64, &Arc<Mutex<Pace>>),
     ) -> Result<Self, StoreFault> {
-        let (outbox, pictures) = (Outbox::new(), Pictures::default());
-        let policy = bot.policy();
-        let mut sender = Self {
-            bot,
-            channel,
-            outbox,
-            next: 0,
-            pictures,
-            unkept: None,
-            policy,
-            clock,
-            clock_wall,
-        };
-        let now = sender.now();
-        let store = bot.store();
-        let look = store.look();
-        for (chat, until) in look.bans()? {
-            let left = look.ban_left(chat, until, clock_wall())?;
-            sender.outbox.ban(chat, now + left);
-        }
-        drop(store);
-        Ok(sender)
+        let mut outbox = Outbox::new(chat, pace);
+        outbox.ban(bot.passed() + bot.store().look().ban(chat, bot.now())?);
+        let (shown, policy) = (BTreeMap::new(), bot.policy());
+        Ok(Self { bot, channel, chat, outbox, next: 0, shown, unkept: None, policy })
     }
 
     fn now(&self) -> u64 {
-        (self.clock)()
-    }
-
-    /// Something was said in this chat: it is open again.
-    pub fn heard_from(&mut self, chat: i64) {
-        self.outbox.heard_from(chat);
+        self.bot.passed()
     }
 
     /// Makes at most one request. Where nobody is let in any more, nothing is said.
@@ -99,149 +84,131 @@ impl<'b> Sender<'b> {
         let Some(_sending) = self.bot.sends() else { return Ok(Step::Idle) };
         self.keep()?;
         let policy = self.bot.policy();
-        if policy != self.policy {
+        if self.bot.was_heard(self.chat) || policy != self.policy {
             self.policy = policy;
-            self.outbox.open_all();
+            self.outbox.open();
         }
         self.take_in()?;
         let now = self.now();
+        let may_speak = self.policy.speaks_in(self.chat);
         match self.outbox.next(now) {
-            Next::Send(items) => {
-                match items.first().map(|item| item.chat) {
-                    Some(chat) if !self.policy.speaks_in(chat) => self.outbox.shut(chat),
-                    Some(_) | None => self.send(items)?,
-                }
-                Ok(Step::Again)
-            }
-            Next::Show(chat, _) if !self.policy.speaks_in(chat) => Ok(Step::Again),
-            Next::Show(chat, draft) => {
-                let answer = self.pictures.show((self.bot, self.channel), (chat, &draft), now)?;
-                if let Err(ChannelFault::Moved(to)) = answer {
-                    self.leave(chat, to)?;
-                    return Ok(Step::Again);
-                }
-                let (now, outcome) = (self.now(), outcome(&answer));
-                self.outbox.report_draft(chat, now, &outcome);
-                self.note(chat, (None, None), outcome, Settled::Waiting);
+            Next::Send(_) if !may_speak => self.outbox.shut(),
+            Next::Show(_) if !may_speak => {}
+            Next::Send(items) => self.send(items)?,
+            Next::Show(picture) => {
+                let outcome = self.show(&picture)?;
+                let now = self.now();
+                self.outbox.report_picture(now, &outcome);
+                self.note((None, None), outcome, Settled::Waiting);
                 self.keep()?;
-                Ok(Step::Again)
             }
-            Next::Wait(until) => Ok(Step::Wait(until.saturating_sub(now))),
-            Next::Idle => Ok(Step::Idle),
+            Next::Wait(until) => return Ok(Step::Wait(until.saturating_sub(now))),
+            Next::Idle => return Ok(Step::Idle),
         }
+        Ok(Step::Again)
     }
 
-    /// Takes what was added since, and lets go of what is too late.
+    /// Takes what was added since.
     fn take_in(&mut self) -> Result<(), StoreFault> {
-        let now = self.now();
-        let wall = (self.clock_wall)().unsigned_abs();
         let fresh = self.bot.store().look().waiting(self.next)?;
         let mut gone = Vec::new();
-        for item in fresh {
+        for item in fresh.into_iter().filter(|item| item.chat == self.chat) {
             self.next = item.id + 1;
-            let expires = item.expires.map(|at| now + at.saturating_sub(wall));
-            gone.extend(self.outbox.push(Item { expires, ..item }));
+            gone.extend(self.outbox.push(item));
         }
-        gone.extend(self.outbox.expire(now));
         if !gone.is_empty() {
             self.bot.store().change(|change| gone.iter().try_for_each(|id| change.sent(*id)))?;
         }
-        for (chat, draft) in self.bot.take_drafts() {
+        for picture in self.bot.take_pictures(self.chat) {
             // What is to be seen already takes no place from others.
-            if !self.pictures.is_seen(chat, &draft, now) {
-                self.outbox.draft(chat, draft);
+            if self.shown.get(&picture.session) != Some(&picture.text.text) {
+                self.outbox.picture(picture);
             }
         }
         Ok(())
     }
 
     fn send(&mut self, items: Vec<Item>) -> Result<(), StoreFault> {
-        let waiting: Vec<Item> = {
-            let store = self.bot.store();
-            let look = store.look();
-            let mut waiting = Vec::new();
-            for item in items {
-                if look.waits(item.id)? {
-                    waiting.push(item);
-                } else {
-                    // It was taken back meanwhile.
-                    self.outbox.withdraw(item.id);
-                }
+        let mut waiting = Vec::new();
+        for item in items {
+            if self.bot.store().look().waits(item.id)? {
+                waiting.push(item);
+            } else {
+                // It was taken back meanwhile.
+                self.outbox.withdraw(item.id);
             }
-            waiting
-        };
+        }
         let Some(first) = waiting.first() else { return Ok(()) };
         let Some(what) = first.file_due().or_else(|| together(&waiting)) else { return Ok(()) };
-        let place = Place { chat: first.chat, thread: first.thread };
+        let place = Place { chat: self.chat, thread: first.thread };
         if let What::Clear { session } = &what {
-            self.pictures.begin_anew(place.chat, session);
-            if pictures::shown(self.bot, place.chat, session)?.is_none() {
+            // The next picture of it is another one, whatever it shows.
+            self.shown.remove(session);
+            if self.bot.store().look().preview(self.chat, session)?.is_none() {
                 let id = first.id;
                 self.outbox.withdraw(id);
                 return self.bot.store().change(|change| change.sent(id));
             }
         }
-        let is_card = matches!(what, What::Post { card: Some(_), .. });
-        let _sending = is_card.then(|| self.bot.sends_card(place.chat));
-        let answer = self.request(place, &what);
-        if let Err(ChannelFault::Moved(to)) = answer {
-            return self.leave(place.chat, to);
+        let outcome = self.request(place, &what);
+        if let Err(ChannelFault::Moved(to)) = outcome {
+            self.bot.tell_moved(to)?;
         }
-        let outcome = outcome(&answer);
         let now = self.now();
         let settled = self.outbox.report(&waiting, now, &outcome);
         let speaker = first.speaker.clone();
-        self.note(place.chat, (Some(what), speaker), outcome, settled);
+        self.note((Some(what), speaker), outcome, settled);
         self.keep()
     }
 
-    /// A group has another number: what waits here waits there from now on.
-    fn leave(&mut self, chat: i64, to: i64) -> Result<(), StoreFault> {
-        self.bot.move_chat(chat, to)?;
-        self.outbox.leave(chat);
-        // All of it has another address.
-        self.next = 0;
-        Ok(())
+    /// Shows what a session does, as a message or in the place of the one that shows it.
+    fn show(&mut self, picture: &Picture) -> Result<Outcome, StoreFault> {
+        let Picture { thread, session, text, .. } = picture;
+        let (bot, chat) = (self.bot, self.chat);
+        let known = bot.store().look().preview(chat, session)?;
+        let answer = if let Some(message) = known {
+            let to = Place { chat, thread: None };
+            let answer = self.channel.send(to, &What::Edit { message, text: text.clone() });
+            if matches!(answer, Err(ChannelFault::Refused(_))) {
+                // A person has taken it away.
+                bot.store().change(|change| change.forget_preview(chat, session))?;
+            }
+            answer
+        } else {
+            // Where its number cannot be kept there is to be none: nobody would take it away again.
+            bot.store().change(|change| change.set_preview(chat, session, None))?;
+            let answer = self.channel.preview(Place { chat, thread: *thread }, text);
+            if let Ok(message) = answer {
+                bot.store().change(|change| {
+                    change.note_said(chat, message, session)?;
+                    change.set_preview(chat, session, Some(message))
+                })?;
+            }
+            answer.map(Some)
+        };
+        if answer.is_ok() {
+            self.shown.insert(session.clone(), text.text.clone());
+        }
+        Ok(answer)
     }
 
     fn note(
         &mut self,
-        chat: i64,
         (what, speaker): (Option<What>, Option<String>),
         outcome: Outcome,
         settled: Settled,
     ) {
-        let left = self.outbox.banned_until(chat).saturating_sub(self.now());
-        let banned = ((self.clock_wall)(), left);
+        let left = self.outbox.banned_until().saturating_sub(self.now());
+        let (chat, banned) = (self.chat, (self.bot.now(), left));
         self.unkept = Some(Sent { chat, what, speaker, outcome, settled, banned });
     }
 
-    fn request(&self, place: Place, what: &What) -> Result<Option<i64>, ChannelFault> {
-        match what {
-            What::Post { text, keys, .. } => self.channel.post(place, text, keys).map(Some),
-            What::Edit { message, text } => {
-                self.channel.edit(place.chat, *message, text).map(|()| None)
-            }
-            What::Used { message } => {
-                self.channel.take_buttons(place.chat, *message).map(|()| None)
-            }
-            What::File { name, content, caption } => {
-                self.channel.file(place, name, content, caption).map(Some)
-            }
-            What::Topic { name, .. } => self.channel.thread(place.chat, name).map(Some),
-            What::CloseTopic => {
-                let closed = place.thread.map(|it| self.channel.close_thread(place.chat, it));
-                // Without a number it is gone already.
-                closed.unwrap_or(Ok(())).map(|()| None)
-            }
-            What::Clear { session } => {
-                // What is known of it cannot be read only where the disk fails; then it stays.
-                let shown = pictures::shown(self.bot, place.chat, session).ok().flatten();
-                let gone = shown.map(|message| self.channel.delete(place.chat, message));
-                gone.unwrap_or(Ok(())).map(|()| None)
-            }
-            What::Ack { query, words } => self.channel.ack(query, words).map(|()| None),
-        }
+    fn request(&self, place: Place, what: &What) -> Outcome {
+        let What::Clear { session } = what else { return self.channel.send(place, what) };
+        // What is known of it cannot be read only where the disk fails; then it stays.
+        let shown = self.bot.store().look().preview(place.chat, session).ok().flatten();
+        let gone = shown.map(|message| self.channel.delete(place.chat, message));
+        gone.unwrap_or(Ok(())).map(|()| None)
     }
 
     /// Writes down what came of the last request. On a full disk that is tried until it can be: what the network has
@@ -257,14 +224,14 @@ impl<'b> Sender<'b> {
 impl Sent {
     fn keep(&self, change: &Change<'_>) -> Result<(), StoreFault> {
         let chat = self.chat;
-        if let Outcome::TooMany(_) = self.outcome {
+        if let Err(ChannelFault::TooMany(_)) = self.outcome {
             change.set_ban(chat, self.banned.0, self.banned.1)?;
         }
         match &self.settled {
             Settled::Gone(ids) => {
                 ids.iter().try_for_each(|id| change.sent(*id))?;
                 if let Some(What::Clear { session }) = &self.what {
-                    pictures::forget(change, chat, session)?;
+                    change.forget_preview(chat, session)?;
                 }
             }
             Settled::Changed(item) => {
@@ -278,7 +245,7 @@ impl Sent {
         if let What::Topic { session, name } = what {
             return note_topic(change, (chat, session, name), &self.outcome);
         }
-        let Outcome::Sent(Some(message)) = self.outcome else { return Ok(()) };
+        let Ok(Some(message)) = self.outcome else { return Ok(()) };
         if let Some(session) = &self.speaker {
             change.note_said(chat, message, session)?;
         }
@@ -296,13 +263,12 @@ impl Sent {
     fn note_unseen(&self, change: &Change<'_>, item: &Item) -> Result<(), StoreFault> {
         let What::Post { text, card: Some(card), whole, .. } = &item.what else { return Ok(()) };
         let had_file = matches!(self.what, Some(What::File { .. }));
-        match item.worn {
-            Worn::Note => change.show_less(card, text, Seen::Nothing),
-            Worn::Not | Worn::Plain if had_file && whole.is_none() => {
-                change.show_less(card, text, Seen::Part)
-            }
-            Worn::Not | Worn::Plain => Ok(()),
-        }
+        let seen = match item.fallback {
+            Fallback::Notice => Seen::Nothing,
+            Fallback::Rich | Fallback::PlainText if had_file && whole.is_none() => Seen::Part,
+            Fallback::Rich | Fallback::PlainText => return Ok(()),
+        };
+        change.edit_card(card, |card| (card.shown, card.seen) = (text.clone(), seen))
     }
 }
 
@@ -310,7 +276,7 @@ impl Sent {
 fn leave_topic(change: &Change<'_>, chat: i64, thread: i64) -> Result<(), StoreFault> {
     for name in change.leave_topic(chat, thread)? {
         let word = What::words(words::topic_gone(&name));
-        change.push((chat, None), Lane::Approval, &word, None)?;
+        change.push((chat, None), Lane::Approval, word)?;
     }
     Ok(())
 }
@@ -322,40 +288,14 @@ fn note_topic(
     outcome: &Outcome,
 ) -> Result<(), StoreFault> {
     let (thread, text) = match outcome {
-        Outcome::Sent(Some(thread)) => {
-            change.set_topic(session, chat, *thread)?;
+        Ok(Some(thread)) => {
+            change.edit_follow(session, chat, |follow| follow.thread = Some(*thread))?;
             (Some(*thread), words::topic_made(name))
         }
-        Outcome::Refused | Outcome::TopicGone => (None, words::no_topic(name)),
-        Outcome::Sent(None)
-        | Outcome::TooMany(_)
-        | Outcome::Unreachable
-        | Outcome::ServerFault
-        | Outcome::Blocked => return Ok(()),
-    };
-    change.push((chat, thread), Lane::Reply, &What::words(text), None)
-}
-
-fn outcome(answer: &Result<Option<i64>, ChannelFault>) -> Outcome {
-    match answer {
-        Ok(message) => Outcome::Sent(*message),
-        Err(ChannelFault::TooMany(secs)) => Outcome::TooMany(*secs),
-        Err(ChannelFault::Refused(_) | ChannelFault::Unknown) => Outcome::Refused,
-        Err(ChannelFault::TopicGone) => Outcome::TopicGone,
-        Err(ChannelFault::Blocked | ChannelFault::Moved(_)) => Outcome::Blocked,
-        Err(ChannelFault::Server(_)) => Outcome::ServerFault,
-        // A token that is not valid any more may be again: nothing is given up for it.
-        Err(ChannelFault::Unreachable(_) | ChannelFault::Unauthorized | ChannelFault::Conflict) => {
-            Outcome::Unreachable
+        Err(ChannelFault::Refused(_) | ChannelFault::Unknown | ChannelFault::TopicGone) => {
+            (None, words::no_topic(name))
         }
-    }
-}
-
-/// The chats that these updates came from.
-pub fn chats_of(updates: &[serde_json::Value]) -> BTreeSet<i64> {
-    let chat = |update: &serde_json::Value| {
-        let message = update.get("message").or_else(|| update.pointer("/callback_query/message"));
-        message?.pointer("/chat/id")?.as_i64()
+        Ok(None) | Err(_) => return Ok(()),
     };
-    updates.iter().filter_map(chat).collect()
+    change.push((chat, thread), Lane::Reply, What::words(text))
 }

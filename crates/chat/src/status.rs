@@ -1,30 +1,27 @@
 //! Whether the bot works, for `doctor`: a lock that says that it runs, and a file that says how it is.
 
 use crate::channel::ChannelFault;
+use crate::thread::locked;
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 pub use glis_wire::home::{CHAT_LOCK, CHAT_STATUS};
 
-/// How the bot is.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Health {
     /// Its name on the network, once that is known.
     pub name: Option<String>,
-    /// What is wrong.
     pub trouble: Option<String>,
-    /// What helps.
     #[serde(default)]
     pub hint: Option<String>,
 }
 
 impl Health {
-    /// It works.
     pub fn good(name: &str) -> Self {
         Self { name: Some(name.to_owned()), trouble: None, hint: None }
     }
@@ -35,7 +32,6 @@ impl Health {
         Self { name: Some(name.to_owned()), trouble: Some(what.to_owned()), hint: Some(hint) }
     }
 
-    /// It does not.
     pub fn trouble(what: &str, hint: &str) -> Self {
         Self { name: None, trouble: Some(what.to_owned()), hint: Some(hint.to_owned()) }
     }
@@ -52,7 +48,6 @@ pub enum NoPlace {
     /// Another one runs.
     #[error("a bot runs already for this house")]
     Taken,
-    /// What the system says.
     #[error("the bot's files cannot be written: {0}")]
     Io(#[from] io::Error),
 }
@@ -66,7 +61,6 @@ pub struct Status {
 }
 
 impl Status {
-    /// Takes the place.
     pub fn take(state: &Path) -> Result<Self, NoPlace> {
         std::fs::create_dir_all(state)?;
         let mut options = File::options();
@@ -82,7 +76,7 @@ impl Status {
 
     /// Writes how it is, if that is another than before.
     pub fn tell(&self, health: &Health) {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = locked(&self.known);
         if known.as_ref() == Some(health) {
             return;
         }
@@ -102,20 +96,4 @@ impl Status {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_house_has_one_bot_and_its_state_can_be_read() {
-        let dir = tempfile::tempdir().unwrap();
-        let status = Status::take(dir.path()).unwrap();
-        assert!(matches!(Status::take(dir.path()), Err(NoPlace::Taken)));
-        status.tell(&Health::trouble("no network", "wait"));
-        status.tell(&Health::good("glis_bot"));
-        let text = std::fs::read_to_string(dir.path().join(CHAT_STATUS)).unwrap();
-        let read: Health = serde_json::from_str(&text).unwrap();
-        assert_eq!(read, Health::good("glis_bot"));
-        drop(status);
-        assert!(Status::take(dir.path()).is_ok());
-    }
-}
+mod tests;

@@ -3,94 +3,63 @@
 //! An update is written down before it is acted on. What is to be sent stands here until the network has it. What
 //! follows from an update or an event is written in one go with the note that it was dealt with, so that
 //! nothing is dealt with twice and nothing is left out.
+//!
+//! It is one table of documents, found by their kind, key and chat. There are some thousands at most, so that looking
+//! through all of a kind takes a moment.
 
 mod cards;
 mod follows;
-mod plans;
+mod outbox;
 mod updates;
 
 pub use cards::{Card, CardState, Seen};
-pub use follows::{Follow, Mark};
-pub use plans::PlanFollow;
+pub use follows::{Follow, Mark, PlanFollow};
 pub use updates::Update;
-pub(crate) use updates::{answered_by, heard_in};
 
-use crate::button::{Bound, Button};
-use crate::outbox::{Item, Lane, What, Worn};
+use crate::time;
 use glis_wire::home::CHAT_DAMAGED as DAMAGED;
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, ErrorCode, OptionalExtension as _, Transaction, params};
+use rusqlite::{Connection, ErrorCode, Params, ToSql, Transaction, params};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use std::fs::{DirBuilder, File};
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Name of the file in the state folder.
 pub const FILE: &str = "chat.db";
-/// Another form of the tables is another number.
-const FORM: i64 = 3;
+/// Another form of the table is another number. One of another build is left alone: nothing was released before this one.
+const FORM: i64 = 5;
 /// All statements of this file and of those below it: none is made ready twice.
 const STATEMENTS: usize = 64;
 /// What was dealt with is known for so long; no network repeats an update after a day.
-const KEPT_MS: i64 = 48 * 3_600_000;
+const UPDATES_KEPT_MS: i64 = 48 * 3_600_000;
+/// Buttons of which only `expired` could be said for so long say `unknown` from then on.
+const BUTTONS_KEPT_MS: i64 = 60 * 24 * 3_600_000;
+/// So many cards are known, open or not: the buttons of old ones that are closed count for nothing.
+const CARDS_KEPT: i64 = 1000;
+/// Of so many messages it is known whose words they show.
+const SAID_KEPT: i64 = 2000;
 
-/// What of the outbox is of use only beside messages that were sent before, or is asked for anew.
-const BOUND_TO_MESSAGES: &str = "(json_extract(what, '$.edit') IS NOT NULL \
-     OR json_extract(what, '$.used') IS NOT NULL OR json_extract(what, '$.ack') IS NOT NULL OR json_extract(what, '$.clear') IS NOT NULL \
-     OR json_extract(what, '$.post.card') IS NOT NULL)";
-
-const TABLES: &str = "
-    CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
-    CREATE TABLE IF NOT EXISTS updates (
-        id INTEGER PRIMARY KEY, at INTEGER NOT NULL, body TEXT NOT NULL,
-        late INTEGER NOT NULL, done INTEGER NOT NULL DEFAULT 0) STRICT;
-    CREATE TABLE IF NOT EXISTS outbox (
-        id INTEGER PRIMARY KEY AUTOINCREMENT, chat INTEGER NOT NULL, thread INTEGER,
-        lane TEXT NOT NULL, what TEXT NOT NULL, worn TEXT NOT NULL, expires INTEGER,
-        speaker TEXT) STRICT;
-    CREATE TABLE IF NOT EXISTS said (
-        chat INTEGER NOT NULL, message INTEGER NOT NULL, session TEXT NOT NULL,
-        UNIQUE (chat, message)) STRICT;
-    CREATE TABLE IF NOT EXISTS buttons (
-        nonce TEXT PRIMARY KEY, card TEXT NOT NULL, bound TEXT NOT NULL,
-        deadline INTEGER NOT NULL, used_by INTEGER) STRICT;
-    CREATE INDEX IF NOT EXISTS buttons_of_card ON buttons (card);
-    CREATE TABLE IF NOT EXISTS cards (
-        card TEXT PRIMARY KEY, chat INTEGER NOT NULL, thread INTEGER, session TEXT NOT NULL,
-        request TEXT NOT NULL, generation INTEGER NOT NULL, shown TEXT NOT NULL,
-        message INTEGER, state TEXT NOT NULL, fate TEXT, user INTEGER NOT NULL DEFAULT 0,
-        seen TEXT NOT NULL DEFAULT 'all') STRICT;
-    CREATE TABLE IF NOT EXISTS chats (
-        chat INTEGER PRIMARY KEY, current TEXT, banned_until INTEGER) STRICT;
-    CREATE TABLE IF NOT EXISTS follows (
-        session TEXT NOT NULL, chat INTEGER NOT NULL, thread INTEGER, user INTEGER NOT NULL,
-        name TEXT NOT NULL, told_at TEXT NOT NULL, told_sum INTEGER NOT NULL,
-        PRIMARY KEY (session, chat)) STRICT;
-    CREATE TABLE IF NOT EXISTS plans (
-        plan TEXT NOT NULL, chat INTEGER NOT NULL, thread INTEGER, user INTEGER NOT NULL,
-        place TEXT NOT NULL, told TEXT NOT NULL, PRIMARY KEY (plan, chat)) STRICT;
+const TABLE: &str = "
+    CREATE TABLE IF NOT EXISTS docs (
+        id INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, key TEXT, chat INTEGER NOT NULL,
+        body TEXT NOT NULL, UNIQUE (kind, key, chat)) STRICT;
+    CREATE INDEX IF NOT EXISTS docs_of_session ON docs (kind, body ->> '$.session');
 ";
 
 /// Why the file cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreFault {
-    /// What the database says.
     #[error("chat.db: {0}")]
     Sql(#[from] rusqlite::Error),
-    /// What the system says.
     #[error("chat.db: {0}")]
     Io(#[from] std::io::Error),
-    /// It is damaged.
     #[error("chat.db is damaged: {0}")]
     Damaged(String),
-    /// A newer program has written it.
-    #[error("chat.db was written by a newer glis (form {0})")]
-    Newer(i64),
-    /// Who is let in has just changed, and may be about to change back.
-    #[error(
-        "the lists of who is let in have just changed; what comes waits until they have stayed"
-    )]
-    Unsettled,
+    #[error("chat.db was written by another glis (form {0}); moved away, a new one is begun")]
+    OtherForm(i64),
     /// What stands in it makes no sense.
     #[error("chat.db holds something that cannot be read: {0}")]
     Garbled(#[from] serde_json::Error),
@@ -105,19 +74,17 @@ impl StoreFault {
     }
 }
 
-/// What a bot knows.
 pub struct Store {
     db: Connection,
-    /// Where its file is, and which one it is; nowhere for one in memory.
-    file: Option<(PathBuf, u64)>,
+    /// The wall clock, in milliseconds.
+    pub(crate) clock: fn() -> i64,
 }
 
 /// How far the events of the house were read.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Position {
     /// The name of the log.
     pub log_id: String,
-    /// The next event.
     pub next: u64,
 }
 
@@ -142,7 +109,7 @@ impl Store {
         // Its companions get the same rights.
         let mut options = File::options();
         let options = options.write(true).create(true).truncate(false).mode(0o600);
-        let number = options.open(&path)?.metadata()?.ino();
+        options.open(&path)?;
         let db = Connection::open(&path)?;
         db.busy_timeout(Duration::from_secs(10))?;
         db.pragma_update(None, "journal_mode", "WAL")?;
@@ -152,32 +119,7 @@ impl Store {
         if whole != "ok" {
             return Err(StoreFault::Damaged(whole));
         }
-        Ok(Self { file: Some((path, number)), ..Self::prepare(db)? })
-    }
-
-    /// Whether its file is still the one that it has.
-    pub fn has_its_file(&self) -> bool {
-        self.file.as_ref().is_none_or(|(path, number)| {
-            std::fs::metadata(path).is_ok_and(|facts| facts.ino() == *number)
-        })
-    }
-
-    /// Writes its file again where none is any more: what is known is still here.
-    pub fn write_again(&self) -> Result<(), StoreFault> {
-        let Some((path, _)) = self.file.as_ref().filter(|(path, _)| !path.exists()) else {
-            return Ok(());
-        };
-        let fresh = path.with_extension("new");
-        // Of an earlier attempt.
-        drop(std::fs::remove_file(&fresh));
-        let private = File::options().write(true).create_new(true).mode(0o600).open(&fresh)?;
-        self.db.execute("VACUUM INTO ?1", [fresh.to_string_lossy()])?;
-        private.sync_all()?;
-        // Those of the old one are not the new one's.
-        for companion in ["-wal", "-shm"] {
-            drop(std::fs::remove_file(format!("{}{companion}", path.display())));
-        }
-        Ok(std::fs::rename(fresh, path)?)
+        Self::prepare(db)
     }
 
     /// The name of the file that was put aside for this one, as long as nobody was told.
@@ -196,29 +138,22 @@ impl Store {
         Self::prepare(Connection::open_in_memory()?)
     }
 
-    fn prepare(db: Connection) -> Result<Self, StoreFault> {
+    fn prepare(mut db: Connection) -> Result<Self, StoreFault> {
         db.set_prepared_statement_cache_capacity(STATEMENTS);
         // Otherwise a statement is made anew for each value that is looked for.
         db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         let form: i64 = db.pragma_query_value(None, "user_version", |row| row.get(0))?;
-        if form > FORM {
-            return Err(StoreFault::Newer(form));
+        match form {
+            FORM => {}
+            0 => {
+                let whole = db.transaction()?;
+                whole.execute_batch(TABLE)?;
+                whole.pragma_update(None, "user_version", FORM)?;
+                whole.commit()?;
+            }
+            other => return Err(StoreFault::OtherForm(other)),
         }
-        db.execute_batch(TABLES)?;
-        if form == 1 {
-            // A button of each card tells whose it is.
-            db.execute_batch(
-                "ALTER TABLE outbox ADD COLUMN speaker TEXT;
-                 ALTER TABLE cards ADD COLUMN user INTEGER NOT NULL DEFAULT 0;
-                 UPDATE cards SET user = coalesce((SELECT json_extract(bound, '$.user')
-                     FROM buttons WHERE buttons.card = cards.card), user);",
-            )?;
-        }
-        if (1..3).contains(&form) {
-            db.execute_batch("ALTER TABLE cards ADD COLUMN seen TEXT NOT NULL DEFAULT 'all';")?;
-        }
-        db.pragma_update(None, "user_version", FORM)?;
-        Ok(Self { db, file: None })
+        Ok(Self { db, clock: time::wall_ms })
     }
 
     /// Several changes that are made together or not at all.
@@ -227,13 +162,12 @@ impl Store {
         change: impl FnOnce(&Change<'_>) -> Result<T, StoreFault>,
     ) -> Result<T, StoreFault> {
         let inner = self.db.transaction()?;
-        let change_of = Change { db: &inner };
+        let change_of = Change { db: &inner, clock: self.clock };
         let done = change(&change_of)?;
         inner.commit()?;
         Ok(done)
     }
 
-    /// Looks, and changes nothing.
     pub fn look(&self) -> Look<'_> {
         Look { db: &self.db }
     }
@@ -247,87 +181,73 @@ pub struct Look<'s> {
 /// What can be changed, within one transaction.
 pub struct Change<'s> {
     db: &'s Transaction<'s>,
+    clock: fn() -> i64,
+}
+
+/// What a chat is known by.
+#[derive(Default, Serialize, Deserialize)]
+struct ChatFacts {
+    chat: i64,
+    /// The session that is talked to there.
+    current: Option<String>,
+    /// Nothing may go there before this time of the wall clock, and how long that was from the beginning.
+    ban: Option<(i64, u64)>,
 }
 
 impl Look<'_> {
-    /// A word that is kept under a name.
-    pub fn meta(&self, key: &str) -> Result<Option<String>, StoreFault> {
-        let sql = "SELECT value FROM meta WHERE key = ?1";
-        Ok(self.db.prepare_cached(sql)?.query_row([key], |row| row.get(0)).optional()?)
+    /// The documents of a kind of which a column, or something in the body, is this, in the order in which they came.
+    fn find<T: DeserializeOwned>(
+        &self,
+        kind: &str,
+        column: &str,
+        value: impl ToSql,
+    ) -> Result<Vec<T>, StoreFault> {
+        let sql = format!("SELECT body FROM docs WHERE kind = ?1 AND {column} = ?2 ORDER BY id");
+        let mut rows = self.db.prepare_cached(&sql)?;
+        let found = rows.query_map(params![kind, value], |row| row.get::<_, String>(0))?;
+        found.map(|body| Ok(serde_json::from_str(&body?)?)).collect()
+    }
+
+    fn get<T: DeserializeOwned>(
+        &self,
+        kind: &str,
+        key: &str,
+        chat: i64,
+    ) -> Result<Option<T>, StoreFault> {
+        let sql = "SELECT body FROM docs WHERE kind = ?1 AND key = ?2 AND chat = ?3";
+        let mut rows = self.db.prepare_cached(sql)?;
+        let mut found = rows.query(params![kind, key, chat])?;
+        let body = found.next()?.map(|row| row.get::<_, String>(0)).transpose()?;
+        Ok(body.map(|body| serde_json::from_str(&body)).transpose()?)
+    }
+
+    /// Something that there is one of, by its name.
+    pub fn meta<T: DeserializeOwned>(&self, key: &str) -> Result<Option<T>, StoreFault> {
+        self.get("meta", key, 0)
     }
 
     /// How far the events were read.
     pub fn position(&self) -> Result<Option<Position>, StoreFault> {
-        let (log_id, next) = (self.meta("log_id")?, self.meta("next")?);
-        let next = next.and_then(|text| text.parse().ok());
-        Ok(log_id.zip(next).map(|(log_id, next)| Position { log_id, next }))
-    }
-
-    /// What waits to be sent from this number on. Times to expire are those of the wall clock.
-    pub fn waiting(&self, from: u64) -> Result<Vec<Item>, StoreFault> {
-        let sql = "SELECT id, chat, thread, lane, what, worn, expires, speaker FROM outbox \
-                   WHERE id >= ?1 ORDER BY id";
-        let mut rows = self.db.prepare_cached(sql)?;
-        let mut found = rows.query([stored(from)])?;
-        let mut items = Vec::new();
-        while let Some(row) = found.next()? {
-            let (lane, what, worn): (String, String, String) =
-                (row.get(3)?, row.get(4)?, row.get(5)?);
-            let what: What = serde_json::from_str(&what)?;
-            let lane: Lane = serde_json::from_str(&lane)?;
-            let worn: Worn = serde_json::from_str(&worn)?;
-            let id: i64 = row.get(0)?;
-            let expires: Option<i64> = row.get(6)?;
-            let item = Item::new(id.unsigned_abs(), row.get(1)?, row.get(2)?, lane, what);
-            let (expires, speaker) = (expires.map(i64::unsigned_abs), row.get(7)?);
-            items.push(Item { worn, expires, speaker, ..item });
-        }
-        Ok(items)
-    }
-
-    /// Whether words of agents wait to be sent to this chat.
-    pub fn has_words_waiting(&self, chat: i64) -> Result<bool, StoreFault> {
-        let sql = "SELECT 1 FROM outbox WHERE chat = ?1 AND lane = ?2 \
-                   AND json_extract(what, '$.clear') IS NULL";
-        let lane = serde_json::to_string(&Lane::Final)?;
-        Ok(self.db.prepare_cached(sql)?.exists(params![chat, lane])?)
-    }
-
-    /// Whether this still waits to be sent.
-    pub fn waits(&self, id: u64) -> Result<bool, StoreFault> {
-        let sql = "SELECT 1 FROM outbox WHERE id = ?1";
-        Ok(self.db.prepare_cached(sql)?.exists([stored(id)])?)
-    }
-
-    /// A button.
-    pub fn button(&self, nonce: &str) -> Result<Option<Button>, StoreFault> {
-        let sql = "SELECT bound, used_by FROM buttons WHERE nonce = ?1";
-        let mut rows = self.db.prepare_cached(sql)?;
-        let row = rows.query_row([nonce], |row| Ok((row.get(0)?, row.get(1)?)));
-        let Some((bound, used_by)) = row.optional()? else { return Ok(None) };
-        let bound: String = bound;
-        Ok(Some(Button { bound: serde_json::from_str(&bound)?, used_by }))
+        self.meta("position")
     }
 
     /// The current session of a chat.
     pub fn current(&self, chat: i64) -> Result<Option<String>, StoreFault> {
-        let sql = "SELECT current FROM chats WHERE chat = ?1";
-        Ok(self.db.prepare_cached(sql)?.query_row([chat], |row| row.get(0)).optional()?.flatten())
+        Ok(self.get::<ChatFacts>("chat", "", chat)?.and_then(|chat| chat.current))
     }
 
-    /// Chats to which nothing may go before a time of the wall clock.
-    pub fn bans(&self) -> Result<Vec<(i64, i64)>, StoreFault> {
-        let sql = "SELECT chat, banned_until FROM chats WHERE banned_until IS NOT NULL";
-        let mut rows = self.db.prepare_cached(sql)?;
-        let found = rows.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    /// Every chat of which anything is known.
+    pub fn chats(&self) -> Result<Vec<i64>, StoreFault> {
+        let mut rows = self.db.prepare_cached("SELECT DISTINCT chat FROM docs WHERE chat != 0")?;
+        let found = rows.query_map([], |row| row.get(0))?;
         Ok(found.collect::<Result<_, _>>()?)
     }
 
-    /// For how much longer a chat is banned, by a clock that may have been set back since: never for longer than
-    /// the ban was.
-    pub fn ban_left(&self, chat: i64, until: i64, now: i64) -> Result<u64, StoreFault> {
-        let whole = self.meta(&ban_of(chat))?.and_then(|ms| ms.parse().ok());
-        Ok(u64::try_from(until - now).unwrap_or(0).min(whole.unwrap_or(u64::MAX)))
+    /// For how much longer a chat is banned, by a clock that may have been set back since: never for longer than the
+    /// ban was.
+    pub fn ban(&self, chat: i64, now: i64) -> Result<u64, StoreFault> {
+        let ban = self.get::<ChatFacts>("chat", "", chat)?.and_then(|chat| chat.ban);
+        Ok(ban.map_or(0, |(until, whole)| u64::try_from(until - now).unwrap_or(0).min(whole)))
     }
 }
 
@@ -346,148 +266,117 @@ fn put_aside(path: &Path) -> Result<String, StoreFault> {
     Ok(name)
 }
 
-/// Where the length of a chat's ban is kept.
-fn ban_of(chat: i64) -> String {
-    format!("ban-{chat}")
-}
-
-/// A number as it is stored.
-fn stored(id: u64) -> i64 {
-    i64::try_from(id).unwrap_or(i64::MAX)
-}
-
 impl Change<'_> {
+    /// When it is made.
+    pub fn now(&self) -> i64 {
+        (self.clock)()
+    }
+
     /// The same looks, within the change.
     pub fn look(&self) -> Look<'_> {
         Look { db: self.db }
     }
 
-    /// Keeps a word under a name.
-    pub fn set_meta(&self, key: &str, value: &str) -> Result<(), StoreFault> {
-        let sql = "INSERT INTO meta VALUES (?1, ?2) ON CONFLICT DO UPDATE SET value = ?2";
-        self.db.prepare_cached(sql)?.execute([key, value])?;
-        Ok(())
-    }
-
-    /// What was kept under a name is not needed any more.
-    pub fn forget_meta(&self, key: &str) -> Result<(), StoreFault> {
-        self.db.prepare_cached("DELETE FROM meta WHERE key = ?1")?.execute([key])?;
-        Ok(())
-    }
-
-    /// This bot goes on here. What another one has seen and shown on the network is not its own: its updates and
-    /// its messages have numbers of theirs. What agents ask is shown again, by this one.
-    pub fn begin_as(&self, bot: i64) -> Result<(), StoreFault> {
-        let known = self.look().meta("bot")?;
-        if known.is_some_and(|known| known != bot.to_string()) {
-            self.db.execute_batch(&format!(
-                "DELETE FROM updates; DELETE FROM cards; DELETE FROM said;
-                 DELETE FROM outbox WHERE {BOUND_TO_MESSAGES};
-                 DELETE FROM buttons WHERE json_extract(bound, '$.act.run_late') IS NOT NULL;
-                 DELETE FROM meta WHERE key = 'offset' OR key GLOB 'preview-*'
-                     OR key GLOB 'began-*' OR key GLOB 'answered-*' OR key GLOB 'meant-*'
-                     OR key GLOB 'heard-*';"
-            ))?;
-        }
-        self.set_meta("bot", &bot.to_string())
-    }
-
-    /// Everything up to there was read.
-    pub fn set_position(&self, position: &Position) -> Result<(), StoreFault> {
-        self.set_meta("log_id", &position.log_id)?;
-        self.set_meta("next", &position.next.to_string())
-    }
-
-    /// Adds something to be sent; `expires` is a time of the wall clock.
-    pub fn push(
-        &self,
-        to: (i64, Option<i64>),
-        lane: Lane,
-        what: &What,
-        expires: Option<i64>,
-    ) -> Result<(), StoreFault> {
-        self.push_by(None, to, (lane, what), expires)
-    }
-
-    /// The same as what this session says.
-    pub fn push_by(
-        &self,
-        speaker: Option<&str>,
-        (chat, thread): (i64, Option<i64>),
-        (lane, what): (Lane, &What),
-        expires: Option<i64>,
-    ) -> Result<(), StoreFault> {
-        let sql = "INSERT INTO outbox (chat, thread, lane, what, worn, expires, speaker) \
-                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
-        let (lane, what) = (serde_json::to_string(&lane)?, serde_json::to_string(what)?);
-        let worn = serde_json::to_string(&Worn::Not)?;
-        let values = params![chat, thread, lane, what, worn, expires, speaker];
+    fn run(&self, sql: &str, values: impl Params) -> Result<(), StoreFault> {
         self.db.prepare_cached(sql)?.execute(values)?;
         Ok(())
     }
 
-    /// Something is sent, or need not be any more.
-    pub fn sent(&self, id: u64) -> Result<(), StoreFault> {
-        self.db.prepare_cached("DELETE FROM outbox WHERE id = ?1")?.execute([stored(id)])?;
+    /// Keeps a document, in the place of one of the same name.
+    fn put<T: Serialize>(
+        &self,
+        kind: &str,
+        key: &str,
+        chat: i64,
+        doc: &T,
+    ) -> Result<(), StoreFault> {
+        let sql = "INSERT INTO docs (kind, key, chat, body) VALUES (?1, ?2, ?3, ?4) \
+                   ON CONFLICT (kind, key, chat) DO UPDATE SET body = ?4";
+        self.run(sql, params![kind, key, chat, serde_json::to_string(doc)?])
+    }
+
+    /// Changes a document, if there is one of this name.
+    fn edit<T: Serialize + DeserializeOwned>(
+        &self,
+        (kind, key, chat): (&str, &str, i64),
+        edit: impl FnOnce(&mut T),
+    ) -> Result<(), StoreFault> {
+        let Some(mut doc) = self.look().get(kind, key, chat)? else { return Ok(()) };
+        edit(&mut doc);
+        self.put(kind, key, chat, &doc)
+    }
+
+    fn remove(&self, kind: &str, key: &str, chat: i64) -> Result<(), StoreFault> {
+        let sql = "DELETE FROM docs WHERE kind = ?1 AND key = ?2 AND chat = ?3";
+        self.run(sql, params![kind, key, chat])
+    }
+
+    /// Keeps something that there is one of, under a name.
+    pub fn set_meta<T: Serialize>(&self, key: &str, value: &T) -> Result<(), StoreFault> {
+        self.put("meta", key, 0, value)
+    }
+
+    /// What was kept under a name is not needed any more.
+    pub fn forget_meta(&self, key: &str) -> Result<(), StoreFault> {
+        self.remove("meta", key, 0)
+    }
+
+    /// Forgets what is too old to be of use.
+    pub fn forget_old(&self, now: i64) -> Result<(), StoreFault> {
+        let last = "id NOT IN (SELECT id FROM docs WHERE kind = ?1 ORDER BY id DESC LIMIT ?2)";
+        for (kind, old, value) in [
+            ("update", "body ->> '$.done' AND body ->> '$.at' < ?2", now - UPDATES_KEPT_MS),
+            ("keyboard", "body ->> '$.deadline' < ?2", now - BUTTONS_KEPT_MS),
+            ("card", &format!("body ->> '$.state' = 'closed' AND {last}"), CARDS_KEPT),
+            ("said", last, SAID_KEPT),
+        ] {
+            let sql = format!("DELETE FROM docs WHERE kind = ?1 AND {old}");
+            self.run(&sql, params![kind, value])?;
+        }
         Ok(())
     }
 
-    /// Something is to be sent in another form.
-    pub fn reshape(&self, item: &Item) -> Result<(), StoreFault> {
-        let sql = "UPDATE outbox SET thread = ?2, what = ?3, worn = ?4 WHERE id = ?1";
-        let (what, worn) = (serde_json::to_string(&item.what)?, serde_json::to_string(&item.worn)?);
-        self.db.prepare_cached(sql)?.execute(params![stored(item.id), item.thread, what, worn])?;
-        Ok(())
+    /// Everything up to there was read.
+    pub fn set_position(&self, position: &Position) -> Result<(), StoreFault> {
+        self.set_meta("position", position)
     }
 
-    /// Keeps a button of a card.
-    pub fn add_button(&self, card: &str, nonce: &str, bound: &Bound) -> Result<(), StoreFault> {
-        let sql = "INSERT INTO buttons (nonce, card, bound, deadline) VALUES (?1, ?2, ?3, ?4)";
-        let text = serde_json::to_string(bound)?;
-        self.db.prepare_cached(sql)?.execute(params![nonce, card, text, bound.deadline])?;
-        // Those of which only `expired` could be said for so long say `unknown` from now on.
-        let old = "DELETE FROM buttons WHERE deadline < ?1";
-        self.db.prepare_cached(old)?.execute([bound.deadline - 30 * KEPT_MS])?;
-        Ok(())
-    }
-
-    /// A button was pressed: it and the others of its card are used up, by this update.
-    pub fn use_up(&self, nonce: &str, update: i64) -> Result<(), StoreFault> {
-        let sql = "UPDATE buttons SET used_by = ?2 WHERE used_by IS NULL AND card = \
-                   (SELECT card FROM buttons WHERE nonce = ?1)";
-        self.db.prepare_cached(sql)?.execute(params![nonce, update])?;
-        Ok(())
-    }
-
-    /// A button was pressed that counts again, by this update.
-    pub fn note_press(&self, nonce: &str, update: i64) -> Result<(), StoreFault> {
-        let sql = "UPDATE buttons SET used_by = ?2 WHERE nonce = ?1";
-        self.db.prepare_cached(sql)?.execute(params![nonce, update])?;
-        Ok(())
+    fn edit_chat(&self, chat: i64, edit: impl FnOnce(&mut ChatFacts)) -> Result<(), StoreFault> {
+        let known = self.look().get("chat", "", chat)?;
+        let mut known = known.unwrap_or(ChatFacts { chat, ..ChatFacts::default() });
+        edit(&mut known);
+        self.put("chat", "", chat, &known)
     }
 
     /// A chat has another current session, or none.
     pub fn set_current(&self, chat: i64, session: Option<&str>) -> Result<(), StoreFault> {
-        let sql = "INSERT INTO chats (chat, current) VALUES (?1, ?2) \
-                   ON CONFLICT DO UPDATE SET current = ?2";
-        self.db.prepare_cached(sql)?.execute(params![chat, session])?;
-        Ok(())
+        self.edit_chat(chat, |chat| chat.current = session.map(str::to_owned))
     }
 
     /// A session is no chat's current one any more.
     pub fn forget_current(&self, session: &str) -> Result<(), StoreFault> {
-        let sql = "UPDATE chats SET current = NULL WHERE current = ?1";
-        self.db.prepare_cached(sql)?.execute([session])?;
-        Ok(())
+        let chats: Vec<ChatFacts> = self.look().find("chat", "body ->> '$.current'", session)?;
+        chats.into_iter().try_for_each(|chat| self.set_current(chat.chat, None))
     }
 
-    /// Nothing may go to this chat before that time of the wall clock.
+    /// Nothing may go to this chat for so long, by the wall clock.
     pub fn set_ban(&self, chat: i64, now: i64, left: u64) -> Result<(), StoreFault> {
-        let sql = "INSERT INTO chats (chat, banned_until) VALUES (?1, ?2) \
-                   ON CONFLICT DO UPDATE SET banned_until = ?2";
-        let until = now.saturating_add_unsigned(left);
-        self.db.prepare_cached(sql)?.execute(params![chat, until])?;
-        self.set_meta(&ban_of(chat), &left.to_string())
+        self.edit_chat(chat, |chat| chat.ban = Some((now.saturating_add_unsigned(left), left)))
+    }
+
+    /// This bot goes on here. Nothing that another one has seen and shown on the network is its own: updates and
+    /// messages have other numbers, and people choose anew which sessions they hear of.
+    pub fn begin_as(&self, bot: i64) -> Result<(), StoreFault> {
+        let known: Option<i64> = self.look().meta("bot")?;
+        if known.is_some_and(|known| known != bot) {
+            self.run("DELETE FROM docs", [])?;
+        }
+        self.set_meta("bot", &bot)
+    }
+
+    /// A chat hears of nothing any more.
+    pub fn forget_chat(&self, chat: i64) -> Result<(), StoreFault> {
+        self.run("DELETE FROM docs WHERE chat = ?1", [chat])
     }
 }
 

@@ -4,12 +4,12 @@ mod token;
 
 pub use token::{Token, TokenFault, read_token};
 
-use crate::channel::{Channel, ChannelFault, Limits, Me};
-use crate::outbox::Key;
+use crate::channel::{Channel, ChannelFault, Me};
+use crate::outbox::{Key, Outcome, What};
 use crate::policy::Place;
 use crate::text::Text;
 use crate::time;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::time::Duration;
 use ureq::Agent;
 
@@ -64,20 +64,49 @@ impl Telegram {
     }
 
     fn call(&self, method: &str, body: &Value) -> Result<Value, ChannelFault> {
-        self.request(
-            method,
-            "application/json",
-            body.to_string().as_bytes(),
-            time::on_the_wire(REQUEST_TIME),
-        )
+        self.call_for(method, body, time::on_the_wire(REQUEST_TIME))
+    }
+
+    /// The same for one that takes another time.
+    fn call_for(&self, method: &str, body: &Value, time: Duration) -> Result<Value, ChannelFault> {
+        self.request(method, "application/json", body.to_string().as_bytes(), time)
     }
 
     /// Changes a message. One that is so already is no fault.
-    fn change(&self, method: &str, body: &Value) -> Result<(), ChannelFault> {
+    fn change(&self, method: &str, body: &Value) -> Outcome {
         match self.call(method, body) {
-            Err(ChannelFault::Refused(why)) if why.contains("not modified") => Ok(()),
-            answer => answer.map(drop),
+            Err(ChannelFault::Refused(why)) if why.contains("not modified") => Ok(None),
+            answer => answer.map(|_| None),
         }
+    }
+
+    /// A text file, with some words below it. Its message's number.
+    fn file(
+        &self,
+        place: Place,
+        name: &str,
+        (content, caption): (&str, &str),
+    ) -> Result<i64, ChannelFault> {
+        let boundary = crate::button::nonce();
+        let mut body = String::new();
+        let mut fields = to(place);
+        fields["caption"] = json!(caption);
+        for (name, value) in fields.as_object().into_iter().flatten() {
+            let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            let head = format!("Content-Disposition: form-data; name=\"{name}\"");
+            body.extend(["--", &boundary, "\r\n", &head, "\r\n\r\n", &value, "\r\n"]);
+        }
+        let safe = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+        let name: String = name.chars().map(|c| if safe(c) { c } else { '_' }).collect();
+        let head = format!(
+            "Content-Disposition: form-data; name=\"document\"; filename=\"{name}\"\r\n\
+             Content-Type: text/plain; charset=utf-8"
+        );
+        body.extend(["--", &boundary, "\r\n", &head, "\r\n\r\n", content, "\r\n"]);
+        body.extend(["--", &boundary, "--\r\n"]);
+        let kind = format!("multipart/form-data; boundary={boundary}");
+        let time = time::on_the_wire(4 * REQUEST_TIME);
+        number(&self.request("sendDocument", &kind, body.as_bytes(), time)?, "message_id")
     }
 
     fn request(
@@ -138,36 +167,46 @@ fn refusal(status: u16, answer: &Value) -> ChannelFault {
         400 if TOPIC_GONE.iter().any(|words| why.contains(words)) => ChannelFault::TopicGone,
         400 if MUTED.iter().any(|words| why.contains(words)) => ChannelFault::Blocked,
         400 | 413 => ChannelFault::Refused(why),
-        200..=299 => ChannelFault::Unreachable("half an answer".to_owned()),
+        200..=299 => half(),
         status => ChannelFault::Server(format!("{status}: {why}")),
     }
 }
 
-fn to(place: Place) -> Map<String, Value> {
-    let mut fields = Map::new();
-    fields.insert("chat_id".to_owned(), json!(place.chat));
+fn to(place: Place) -> Value {
+    let mut body = json!({"chat_id": place.chat});
     if let Some(thread) = place.thread {
-        fields.insert("message_thread_id".to_owned(), json!(thread));
+        body["message_thread_id"] = json!(thread);
     }
-    fields
+    body
 }
 
-fn with_text(mut fields: Map<String, Value>, text: &Text) -> Map<String, Value> {
-    fields.insert("text".to_owned(), json!(text.text));
+fn with_text(mut body: Value, text: &Text) -> Value {
+    body["text"] = json!(text.text);
     if !text.entities.is_empty() {
-        fields.insert("entities".to_owned(), json!(text.entities));
+        body["entities"] = json!(text.entities);
     }
-    fields
+    body
+}
+
+/// A message that shows no page behind a link.
+fn message(place: Place, text: &Text) -> Value {
+    let mut body = with_text(to(place), text);
+    body["link_preview_options"] = json!({"is_disabled": true});
+    body
+}
+
+/// What an answer has that is none.
+fn half() -> ChannelFault {
+    ChannelFault::Unreachable("half an answer".to_owned())
 }
 
 fn number(answer: &Value, field: &str) -> Result<i64, ChannelFault> {
-    let number = answer.get(field).and_then(Value::as_i64);
-    number.ok_or_else(|| ChannelFault::Unreachable("half an answer".to_owned()))
+    answer.get(field).and_then(Value::as_i64).ok_or_else(half)
 }
 
 impl Channel for Telegram {
-    fn limits(&self) -> Limits {
-        Limits { post_units: 4096, caption_units: 1024, file_bytes: FILE_BYTES_MAX }
+    fn file_bytes_max(&self) -> u64 {
+        FILE_BYTES_MAX
     }
 
     fn introduce(&self) -> Result<Me, ChannelFault> {
@@ -176,8 +215,7 @@ impl Channel for Telegram {
             if fault == ChannelFault::Unknown { ChannelFault::Unauthorized } else { fault }
         })?;
         let name = me.get("username").and_then(Value::as_str).map(str::to_owned);
-        let name = name.ok_or_else(|| ChannelFault::Unreachable("half an answer".to_owned()))?;
-        Ok(Me { number: number(&me, "id")?, name })
+        Ok(Me { name: name.ok_or_else(half)?, number: number(&me, "id")? })
     }
 
     fn announce(&self, commands: &[(&str, &str)]) -> Result<(), ChannelFault> {
@@ -193,44 +231,64 @@ impl Channel for Telegram {
             "timeout": wait.as_secs(), "limit": 100,
             "allowed_updates": ["message", "callback_query"],
         });
-        if let (Some(offset), Some(fields)) = (offset, body.as_object_mut()) {
-            fields.insert("offset".to_owned(), json!(offset));
+        if let Some(offset) = offset {
+            body["offset"] = json!(offset);
         }
-        let time = wait + POLL_GRACE;
-        let body = body.to_string();
-        let answer = self.request("getUpdates", "application/json", body.as_bytes(), time)?;
-        let Value::Array(updates) = answer else {
-            return Err(ChannelFault::Unreachable("half an answer".to_owned()));
-        };
-        Ok(updates)
+        match self.call_for("getUpdates", &body, wait + POLL_GRACE)? {
+            Value::Array(updates) => Ok(updates),
+            _ => Err(half()),
+        }
     }
 
-    fn post(&self, place: Place, text: &Text, keys: &[Vec<Key>]) -> Result<i64, ChannelFault> {
-        let mut body = with_text(to(place), text);
-        body.insert("link_preview_options".to_owned(), json!({"is_disabled": true}));
-        if !keys.is_empty() {
-            let row = |row: &Vec<Key>| -> Vec<Value> {
-                row.iter()
-                    .map(|key| json!({"text": key.label, "callback_data": key.data}))
-                    .collect()
-            };
-            let rows: Vec<_> = keys.iter().map(row).collect();
-            body.insert("reply_markup".to_owned(), json!({"inline_keyboard": rows}));
+    fn send(&self, place: Place, what: &What) -> Outcome {
+        let chat = place.chat;
+        match what {
+            What::Post { text, keys, .. } => {
+                let mut body = message(place, text);
+                if !keys.is_empty() {
+                    let key = |key: &Key| json!({"text": key.label, "callback_data": key.data});
+                    let row = |row: &Vec<Key>| row.iter().map(key).collect::<Value>();
+                    let rows: Value = keys.iter().map(row).collect();
+                    body["reply_markup"] = json!({"inline_keyboard": rows});
+                }
+                number(&self.call("sendMessage", &body)?, "message_id").map(Some)
+            }
+            What::Edit { message, text } => {
+                let mut body = with_text(json!({"chat_id": chat}), text);
+                body["message_id"] = json!(message);
+                self.change("editMessageText", &body)
+            }
+            What::Used { message } => {
+                let body = json!({"chat_id": chat, "message_id": message});
+                self.change("editMessageReplyMarkup", &body)
+            }
+            What::File { name, content, caption } => {
+                self.file(place, name, (content, caption)).map(Some)
+            }
+            What::Topic { name, .. } => {
+                let name: String = name.chars().take(TOPIC_CHARS_MAX).collect();
+                let body = json!({"chat_id": chat, "name": name});
+                number(&self.call("createForumTopic", &body)?, "message_thread_id").map(Some)
+            }
+            What::CloseTopic => {
+                // Without a number it is gone already.
+                let Some(thread) = place.thread else { return Ok(None) };
+                let body = json!({"chat_id": chat, "message_thread_id": thread});
+                self.call("closeForumTopic", &body).map(|_| None)
+            }
+            // Which message that is, only who has shown it knows: it is deleted.
+            What::Clear { .. } => Ok(None),
+            What::Ack { query, words } => {
+                let body = json!({"callback_query_id": query, "text": words});
+                self.call("answerCallbackQuery", &body).map(|_| None)
+            }
         }
-        number(&self.call("sendMessage", &body.into())?, "message_id")
-    }
-
-    fn draft(&self, place: Place, number: i64, text: &Text) -> Result<(), ChannelFault> {
-        let mut body = with_text(to(place), text);
-        body.insert("draft_id".to_owned(), json!(number));
-        self.call("sendMessageDraft", &body.into()).map(drop)
     }
 
     fn preview(&self, place: Place, text: &Text) -> Result<i64, ChannelFault> {
-        let mut body = with_text(to(place), text);
-        body.insert("link_preview_options".to_owned(), json!({"is_disabled": true}));
-        body.insert("disable_notification".to_owned(), json!(true));
-        number(&self.call("sendMessage", &body.into())?, "message_id")
+        let mut body = message(place, text);
+        body["disable_notification"] = json!(true);
+        number(&self.call("sendMessage", &body)?, "message_id")
     }
 
     fn delete(&self, chat: i64, message: i64) -> Result<(), ChannelFault> {
@@ -239,62 +297,6 @@ impl Channel for Telegram {
             Err(ChannelFault::Refused(why)) if why.contains("to delete not found") => Ok(()),
             answer => answer.map(drop),
         }
-    }
-
-    fn edit(&self, chat: i64, message: i64, text: &Text) -> Result<(), ChannelFault> {
-        let mut body = with_text(to(Place { chat, thread: None }), text);
-        body.insert("message_id".to_owned(), json!(message));
-        self.change("editMessageText", &body.into())
-    }
-
-    fn take_buttons(&self, chat: i64, message: i64) -> Result<(), ChannelFault> {
-        let body = json!({"chat_id": chat, "message_id": message});
-        self.change("editMessageReplyMarkup", &body)
-    }
-
-    fn file(
-        &self,
-        place: Place,
-        name: &str,
-        content: &str,
-        caption: &str,
-    ) -> Result<i64, ChannelFault> {
-        let boundary = crate::button::nonce();
-        let mut body = String::new();
-        let mut fields = to(place);
-        fields.insert("caption".to_owned(), json!(caption));
-        for (name, value) in fields {
-            let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            let head = format!("Content-Disposition: form-data; name=\"{name}\"");
-            body.extend(["--", &boundary, "\r\n", &head, "\r\n\r\n", &value, "\r\n"]);
-        }
-        let safe = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
-        let name: String = name.chars().map(|c| if safe(c) { c } else { '_' }).collect();
-        let head = format!(
-            "Content-Disposition: form-data; name=\"document\"; filename=\"{name}\"\r\n\
-             Content-Type: text/plain; charset=utf-8"
-        );
-        body.extend(["--", &boundary, "\r\n", &head, "\r\n\r\n", content, "\r\n"]);
-        body.extend(["--", &boundary, "--\r\n"]);
-        let kind = format!("multipart/form-data; boundary={boundary}");
-        let time = time::on_the_wire(4 * REQUEST_TIME);
-        number(&self.request("sendDocument", &kind, body.as_bytes(), time)?, "message_id")
-    }
-
-    fn thread(&self, chat: i64, name: &str) -> Result<i64, ChannelFault> {
-        let name: String = name.chars().take(TOPIC_CHARS_MAX).collect();
-        let topic = self.call("createForumTopic", &json!({"chat_id": chat, "name": name}))?;
-        number(&topic, "message_thread_id")
-    }
-
-    fn close_thread(&self, chat: i64, thread: i64) -> Result<(), ChannelFault> {
-        let body = json!({"chat_id": chat, "message_thread_id": thread});
-        self.call("closeForumTopic", &body).map(drop)
-    }
-
-    fn ack(&self, query: &str, words: &str) -> Result<(), ChannelFault> {
-        let body = json!({"callback_query_id": query, "text": words});
-        self.call("answerCallbackQuery", &body).map(drop)
     }
 
     fn fetch(&self, file: &str) -> Result<Vec<u8>, ChannelFault> {
@@ -320,38 +322,4 @@ impl Channel for Telegram {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_a_server_says_is_told_by_its_kind() {
-        let after = json!({"ok": false, "parameters": {"retry_after": 6775}});
-        assert_eq!(refusal(429, &after), ChannelFault::TooMany(6775));
-        assert_eq!(refusal(429, &Value::Null), ChannelFault::TooMany(RETRY_SECS));
-        let gone = json!({"description": "Bad Request: message thread not found"});
-        assert_eq!(refusal(400, &gone), ChannelFault::TopicGone);
-        let moved = json!({"parameters": {"migrate_to_chat_id": -1009}});
-        assert_eq!(refusal(400, &moved), ChannelFault::Moved(-1009));
-        let muted = "Bad Request: not enough rights to send text messages to the chat";
-        assert_eq!(refusal(400, &json!({"description": muted})), ChannelFault::Blocked);
-        let rights = json!({"description": "Bad Request: not enough rights to create a topic"});
-        assert!(matches!(refusal(400, &rights), ChannelFault::Refused(_)));
-        assert_eq!(refusal(401, &Value::Null), ChannelFault::Unauthorized);
-        assert_eq!(refusal(409, &Value::Null), ChannelFault::Conflict);
-        assert_eq!(refusal(502, &Value::Null), ChannelFault::Server("502: no reason given".into()));
-        assert!(matches!(refusal(200, &Value::Null), ChannelFault::Unreachable(_)));
-    }
-
-    /// A server that cannot be reached is told of without its address, which has the token in it.
-    #[test]
-    fn no_fault_tells_the_token() {
-        let secret = format!("123456789:{}", "Zq".repeat(18));
-        let token = Token::new(&secret).unwrap();
-        for api in ["http://127.0.0.1:1", "http://no.such.host.invalid", "nonsense", "http://["] {
-            let bot = Telegram::new(api, token.clone());
-            let fault = bot.introduce().unwrap_err();
-            let told = format!("{fault} {fault:?}");
-            assert!(!told.contains("ZqZq") && !told.contains("123456789"), "{told}");
-        }
-    }
-}
+mod tests;

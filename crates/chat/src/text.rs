@@ -15,7 +15,6 @@ use serde::{Deserialize, Serialize};
 /// Words, and how some of them look.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Text {
-    /// The words.
     pub text: String,
     /// How some of them look, in order, none inside another.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -25,27 +24,20 @@ pub struct Text {
 /// A stretch of a text that looks different.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entity {
-    /// How it looks.
     #[serde(rename = "type")]
     pub style: Style,
-    /// Where it begins.
     pub offset: usize,
-    /// How long it is.
     pub length: usize,
     /// The language of a block of code.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub language: Option<String>,
 }
 
-/// How a stretch looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Style {
-    /// Bold.
     Bold,
-    /// Code within a line.
     Code,
-    /// A block of code.
     Pre,
 }
 
@@ -69,7 +61,6 @@ pub fn clean(text: &str) -> String {
 }
 
 impl Text {
-    /// Plain words.
     pub fn plain(text: impl Into<String>) -> Self {
         Self { text: text.into(), entities: Vec::new() }
     }

@@ -62,18 +62,6 @@ pub(crate) fn wall_ms() -> i64 {
     now.saturating_add(wrong_by.unwrap_or_default().saturating_mul(1000))
 }
 
-/// Lets time pass.
-pub(crate) fn sleep(span: Duration) {
-    if !is_by_hand() {
-        return thread::sleep(span);
-    }
-    let until = passed() + span;
-    let _waiting = Waiting::until(until);
-    while passed() < until {
-        thread::sleep(LOOK);
-    }
-}
-
 /// For how long a request is waited for that would be given up after this time.
 pub(crate) fn on_the_wire(time: Duration) -> Duration {
     if is_by_hand() { time.min(LOST_BY_HAND) } else { time }

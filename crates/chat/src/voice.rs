@@ -1,13 +1,11 @@
 //! What was spoken, as text: by a command of the user's own, which gets the recording and prints the words.
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
+use rustix::process::{Pid, Signal, kill_process_group};
 use std::io::{self, Read as _};
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// A recording of a minute takes a small model some seconds; what takes longer than this hangs.
@@ -34,13 +32,7 @@ pub enum Unheard {
     NoCommand,
     /// It could not be run, or it failed.
     #[error("The voice message was not understood: `{program}` {why}.")]
-    Failed {
-        /// The program.
-        program: String,
-        /// What became of it.
-        why: String,
-    },
-    /// It printed nothing.
+    Failed { program: String, why: String },
     #[error("No words were found in the voice message.")]
     Nothing,
 }
@@ -73,8 +65,9 @@ impl Voice {
         }
         let mut child =
             command.spawn().map_err(|fault| failed(format!("cannot be run: {fault}")))?;
-        let said = Said::of(&mut child);
-        let in_time = self.await_end(&child);
+        let said = read(&mut child);
+        // It is not reaped here: its number must stay its own until its group is ended.
+        let in_time = glis_os::ends_within(&child, self.time_max);
         let ended = end(&mut child).map_err(|fault| failed(format!("was lost: {fault}")))?;
         if !in_time {
             return Err(failed(format!("took longer than {} s", self.time_max.as_secs())));
@@ -82,54 +75,34 @@ impl Voice {
         if !ended.success() {
             return Err(failed(format!("failed ({ended})")));
         }
-        let said = crate::text::clean(said.all().trim());
+        let said = crate::text::clean(all(&said).trim());
         if said.is_empty() { Err(Unheard::Nothing) } else { Ok(said) }
     }
+}
 
-    /// Waits until the command has ended; whether it did in time. It is not reaped here: its number must stay its own
-    /// until its group is ended.
-    fn await_end(&self, child: &Child) -> bool {
-        let ended = pidfd_open(Pid::from_child(child), PidfdFlags::empty()).and_then(|fd| {
-            let most = Timespec::try_from(self.time_max).ok();
-            poll(&mut [PollFd::new(&fd, PollFlags::IN)], most.as_ref())
+/// Reads what a command prints beside everything else; one that prints too much is cut off.
+fn read(child: &mut Child) -> Receiver<Vec<u8>> {
+    let (send, pieces) = mpsc::channel();
+    if let Some(output) = child.stdout.take() {
+        std::thread::spawn(move || {
+            let mut output = output.take(BYTES_MAX);
+            let mut some = [0; 4096];
+            while let Ok(read @ 1..) = output.read(&mut some) {
+                drop(send.send(some.get(..read).unwrap_or_default().to_vec()));
+            }
         });
-        ended.is_ok_and(|ready| ready > 0)
     }
+    pieces
 }
 
-/// What a command prints.
-struct Said {
-    bytes: Arc<Mutex<Vec<u8>>>,
-    end: Receiver<()>,
-}
-
-impl Said {
-    /// Reads beside everything else; a command that prints too much is cut off.
-    fn of(child: &mut Child) -> Self {
-        let bytes = Arc::new(Mutex::new(Vec::new()));
-        let (ended, end) = mpsc::channel();
-        if let Some(output) = child.stdout.take() {
-            let bytes = Arc::clone(&bytes);
-            std::thread::spawn(move || {
-                let mut output = output.take(BYTES_MAX);
-                let mut some = [0; 4096];
-                while let Ok(read @ 1..) = output.read(&mut some) {
-                    let mut bytes = bytes.lock().unwrap_or_else(PoisonError::into_inner);
-                    bytes.extend_from_slice(some.get(..read).unwrap_or_default());
-                }
-                drop(ended);
-            });
-        }
-        Self { bytes, end }
-    }
-
-    /// All of it, once the command has ended. One that it has started may have left its group and keep the pipe open:
-    /// that is not waited for.
-    fn all(&self) -> String {
-        let _ = self.end.recv_timeout(LEFT_OPEN);
-        let bytes = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
-        String::from_utf8_lossy(&bytes).into_owned()
-    }
+/// All of it, once the command has ended. One that it has started may have left its group and keep the pipe open:
+/// that is not waited for.
+fn all(pieces: &Receiver<Vec<u8>>) -> String {
+    let began = std::time::Instant::now();
+    let left = || LEFT_OPEN.saturating_sub(began.elapsed());
+    let bytes: Vec<u8> =
+        std::iter::from_fn(|| pieces.recv_timeout(left()).ok()).flatten().collect();
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// Ends the command with all that it has started.
@@ -140,62 +113,4 @@ fn end(child: &mut Child) -> io::Result<ExitStatus> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::time::Instant;
-
-    fn heard(script: &str, time_max: Duration) -> Result<String, Unheard> {
-        let folder = tempfile::tempdir().unwrap();
-        let recording = folder.path().join("voice.ogg");
-        std::fs::write(&recording, "spoken").unwrap();
-        let command = ["sh", "-c", script, "hear"].map(str::to_owned).to_vec();
-        Voice { command, time_max }.hear(&recording)
-    }
-
-    const LONG: Duration = Duration::from_secs(60);
-    const LOOK: Duration = Duration::from_millis(20);
-
-    #[test]
-    fn a_command_prints_what_was_spoken() {
-        assert_eq!(heard("echo \" $(cat \"$1\") words \"", LONG).unwrap(), "spoken words");
-        assert_eq!(heard("true", LONG), Err(Unheard::Nothing));
-        assert_eq!(Voice::new(&[]).hear(Path::new("x")), Err(Unheard::NoCommand));
-        let told = heard("echo words; exit 3", LONG).unwrap_err().to_string();
-        assert!(told.contains("exit status: 3"), "{told}");
-        let none = Voice::new(&["/no/such/program".to_owned()]);
-        let told = none.hear(Path::new("/x")).unwrap_err().to_string();
-        assert!(told.contains("/no/such/program") && told.contains("cannot be run"), "{told}");
-    }
-
-    /// One that leaves something behind, in its group or out of it, has said what it has said.
-    #[test]
-    fn what_a_command_leaves_behind_is_not_waited_for() {
-        for left in ["sleep 600 &", "setsid sleep 5 &"] {
-            let began = Instant::now();
-            assert_eq!(heard(&format!("echo spoken; {left}"), LONG).unwrap(), "spoken", "{left}");
-            assert!(began.elapsed() < Duration::from_secs(4), "{left}");
-        }
-        let much = heard("yes words | head -c 5000000", LONG).unwrap_or_default();
-        assert!(much.len() <= 64 * 1024);
-    }
-
-    #[test]
-    fn a_command_that_hangs_is_ended_with_all_that_it_started() {
-        let folder = tempfile::tempdir().unwrap();
-        let fifo = folder.path().join("fifo");
-        let made = Command::new("mkfifo").arg(&fifo).status().unwrap();
-        assert!(made.success());
-        // Its child has the other end of the pipe open for as long as it lives.
-        let script = format!("exec 3<>'{}'; cat <&3 & wait", fifo.display());
-        let told = heard(&script, Duration::from_millis(300)).unwrap_err().to_string();
-        assert!(told.contains("took longer"), "{told}");
-        // While a reader is left this succeeds; a process that was killed takes a moment to go.
-        let flags = rustix::fs::OFlags::WRONLY | rustix::fs::OFlags::NONBLOCK;
-        let is_read = || rustix::fs::open(&fifo, flags, rustix::fs::Mode::empty()).is_ok();
-        let end = Instant::now() + LONG;
-        while is_read() {
-            assert!(Instant::now() < end, "its child lives on");
-            std::thread::sleep(LOOK);
-        }
-    }
-}
+mod tests;

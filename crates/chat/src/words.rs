@@ -10,27 +10,27 @@ mod progress;
 mod topic;
 
 pub use card::{
-    Answer, BELOW_CARD_MAX, SHOWN_AGAIN, Shown, answer_in_words, card, fate_of, how_to_answer,
-    no_answer, settled,
+    Answer, BELOW_CARD_MAX, SHOWN_AGAIN, Shown, answer_in_words, card, no_answer, resolution_of,
+    settled,
 };
 pub use file::{COMMAND_WITH_FILE, FILE_IS_NO_ANSWER, heard, only_a, too_large, what_was_said};
 pub use here::{About, in_chat};
 pub use pause::{Done, Gate, all_resumed, gate, paused, restarted, resumed, stopped, unanswered};
 pub use plan::{
-    can_resume, is_stuck, plan_now, plan_paused, plan_runs, plan_title, plan_written, rests,
-    run_line, stuck,
+    can_resume, is_stuck, plan_now, plan_paused, plan_runs, plan_title, plan_written, proposal,
+    rests, run_line, stuck,
 };
 pub use progress::{iterated, loop_broke, loop_done, loop_now};
 pub use topic::{
     NO_SESSION_IN_TOPIC, no_topic, switched_outside, topic_closed, topic_gone, topic_made,
 };
 
-use crate::command::COMMANDS;
+use crate::command::{COMMANDS, Known};
 use crate::text::{Text, clean};
 use glis_client::labels::state;
 use glis_core::Status;
 use glis_core::session::Deferral;
-use glis_wire::view::{Entry, FileDiffView, SessionView, Voice};
+use glis_wire::view::{Entry, FileDiffView, SessionRow, SessionView, Voice};
 use pause::was_asking;
 use serde_json::Value;
 
@@ -82,8 +82,8 @@ pub fn resuming(idle_secs: u64) -> String {
     }
 }
 
-/// The list of sessions. `current` is the id of the chat's own.
-pub fn sessions(all: &[SessionView], current: Option<&str>) -> Text {
+/// The list of sessions; so many `more` rest for longer. `current` is the id of the chat's own.
+pub fn sessions(all: &[SessionRow], more: usize, current: Option<&str>) -> Text {
     let mut text = Text::default().bold("Sessions:").and("\n");
     for session in all {
         let marker = if Some(session.id.as_str()) == current { "\u{2192} " } else { " " };
@@ -92,16 +92,15 @@ pub fn sessions(all: &[SessionView], current: Option<&str>) -> Text {
         text = text.and(&format!("\n{marker}{sign} ")).code(&session.name);
         text = text.and(&format!(" ({persona})\n {}", minute(&session.last_active_at)));
     }
-    let active = all.iter().filter(|session| is_active(session.status)).count();
+    if more > 0 {
+        text = text.and(&format!("\n\n{more} more rest for longer."));
+    }
+    let active = all.iter().filter(|session| emoji(session.status) == ACTIVE).count();
     if active > ACTIVE_MAX {
         let warning = format!("\n\n\u{26a0} {active} sessions are active.");
         text = text.and(&warning);
     }
     text
-}
-
-fn is_active(status: Status) -> bool {
-    emoji(status) == ACTIVE
 }
 
 /// The sign of a session that does something, or is about to.
@@ -111,13 +110,7 @@ fn emoji(status: Status) -> &'static str {
     match status {
         Status::Busy | Status::Waiting | Status::Pausing | Status::Resuming => ACTIVE,
         Status::Idle => "\u{1f535}",
-        Status::Created
-        | Status::Paused
-        | Status::Suspended
-        | Status::Interrupted
-        | Status::Completed
-        | Status::Failed
-        | Status::Archived => "\u{26aa}",
+        _ => "\u{26aa}",
     }
 }
 
@@ -303,10 +296,9 @@ pub fn done(entries: &[Entry]) -> Text {
     Text::plain(lines.join("\n"))
 }
 
-/// All commands.
 pub fn help() -> Text {
     let mut text = Text::plain("Send a message to talk to the current session.\n");
-    for (verb, takes, about) in COMMANDS.iter().filter(|(verb, ..)| *verb != "start") {
+    for Known { verb, takes, about, .. } in COMMANDS.iter().filter(|it| it.verb != "start") {
         let typed = format!("/{verb} {takes}");
         text = text.and(&format!("\n{} \u{2013} {about}", typed.trim_end()));
     }
@@ -337,8 +329,9 @@ pub fn archive(session: &SessionView) -> Text {
 
 /// A group has another number.
 pub fn moved(number: i64) -> Text {
-    let text = Text::plain("The network has given this group another number. Put ");
-    text.code(&number.to_string()).and(" into `allowed_chats` in place of the old one.")
+    let text = Text::plain("The network has given a group of this bot another number. Put ");
+    text.code(&number.to_string())
+        .and(" into `allowed_chats` in place of the old one, and /switch there.")
 }
 
 /// What the bot knew is lost to it.

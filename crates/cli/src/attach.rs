@@ -1,5 +1,6 @@
 //! A session on the user's terminal: its screen, then its output as it comes, and keys back to it.
 
+mod company;
 mod keys;
 mod passage;
 mod resting;
@@ -18,13 +19,12 @@ use rustix::stdio::stdin;
 
 use crate::tty::{self, PLAIN_KEYS, Tty, Wake};
 use crate::width::beginning;
+use company::Aside;
+pub use company::Company;
+pub(crate) use company::{painted_anew, scene_of};
 use keys::{Keys, Typed};
 use passage::{Passage, Switch};
-pub use resting::{Aside, Companion, Offer, Standing};
 use resting::{From, Rested, rest};
-
-/// Ctrl+Q: no agent and no shell has a use for it, and terminals no longer stop their output.
-pub const CTRL_Q: u8 = 0x11;
 
 /// Input that the agent does not take waits here. Beyond this, the user's own terminal has to wait.
 const OUTGOING_BYTES_MAX: usize = 4 * 1024 * 1024;
@@ -51,19 +51,29 @@ pub struct Painting {
 /// Paints the session's screen as of the given offset or a later one.
 pub type Repaint = Box<dyn FnMut(u64) -> io::Result<Painting>>;
 
-/// What is to be shown.
-pub struct AttachSpec {
-    /// The screen as of `from`, as bytes for a cleared terminal.
-    pub paint: Vec<u8>,
+/// A session's screen, and the way to what follows it.
+pub struct Scene {
+    pub painting: Painting,
     /// The size that the painting was made for. If the user's terminal has another one, it is
     /// clipped at first, and painted anew once the session has the user's.
-    pub paint_size: Option<Size>,
-    /// The offset that the painting shows.
-    pub from: u64,
-    /// The folder with the holder's socket; `None` if nothing runs, and only the painting is shown.
+    pub size: Option<Size>,
+    /// The folder with the holder's socket; `None` if nothing is believed to run.
     pub holder_dir: Option<PathBuf>,
-    /// The control character that leaves, usually [`CTRL_Q`].
-    pub detach: u8,
+}
+
+impl Scene {
+    /// Connects to the holder, if there is one.
+    fn follow(&self) -> io::Result<Option<Holder>> {
+        match self.holder_dir.as_deref().map(|dir| Holder::follow(dir, self.painting.at)) {
+            Some(Err(fault)) if !Holder::is_absence(&fault) => Err(fault),
+            met => Ok(met.and_then(Result::ok)),
+        }
+    }
+}
+
+/// What is to be shown.
+pub struct AttachSpec {
+    pub scene: Scene,
     /// What is told to who types where nothing takes keys; `None` sends them to the agent.
     pub keys_unwanted: Option<String>,
     /// Asked when a program leaves its alternate screen, or the session's size becomes ours: what
@@ -72,7 +82,7 @@ pub struct AttachSpec {
     pub repaint: Option<Repaint>,
     /// Who knows what becomes of the session when its process ends, and can bring it back. Without it,
     /// the end of the process is the end of looking.
-    pub companion: Option<Box<dyn Companion>>,
+    pub companion: Option<Company>,
 }
 
 /// Why the session is no longer shown.
@@ -80,7 +90,6 @@ pub struct AttachSpec {
 pub enum Leave {
     /// The user has pressed the key, or closed the terminal.
     Detached,
-    /// The agent has ended.
     Ended(Box<ExitRecord>),
     /// The holder is gone, and has not said why.
     Lost,
@@ -93,22 +102,17 @@ pub enum Leave {
 /// Shows a session until the user leaves, or until it ends and no daemon can say what becomes of it. The
 /// terminal is as before afterwards.
 pub fn attach(spec: AttachSpec) -> io::Result<Leave> {
-    let AttachSpec { paint, paint_size, from, holder_dir, detach, .. } = spec;
-    let AttachSpec { keys_unwanted, repaint, mut companion, .. } = spec;
-    let holder = match holder_dir.as_deref().map(|dir| Holder::follow(dir, from)) {
-        None => None,
-        Some(Ok(holder)) => Some(holder),
-        Some(Err(fault)) if Holder::is_absence(&fault) && companion.is_some() => None,
-        Some(Err(fault)) if Holder::is_absence(&fault) => return Ok(Leave::Lost),
-        Some(Err(fault)) => return Err(fault),
-    };
-    let tty = Tty::take()?;
-    let mut terminal =
-        Terminal { tty, passage: Passage::default(), repaint, skip_to: 0, shown: from };
-    let mut keys = Keys::new(detach);
-    let mut view = View { paint, paint_size, from, holder };
+    let AttachSpec { scene, keys_unwanted, repaint, mut companion } = spec;
+    let holder = scene.follow()?;
+    if holder.is_none() && scene.holder_dir.is_some() && companion.is_none() {
+        return Ok(Leave::Lost);
+    }
+    let (tty, shown) = (Tty::take()?, scene.painting.at);
+    let mut terminal = Terminal { tty, passage: Passage::default(), repaint, skip_to: 0, shown };
+    let mut keys = Keys::default();
+    let mut view = View { painting: scene.painting, size: scene.size, holder };
     let left = loop {
-        let kept = match companion.as_mut().map(|companion| companion.until_kept()) {
+        let kept = match companion.as_mut().map(Company::until_kept) {
             Some(kept) => kept?,
             None => None,
         };
@@ -121,12 +125,12 @@ pub fn attach(spec: AttachSpec) -> io::Result<Leave> {
             (Ok(Leave::NotRunning), Some(companion)) => (From::Nothing, companion),
             (shown, _) => break shown,
         };
-        view = match rest(&mut terminal, &mut keys, companion.as_mut(), from) {
+        view = match rest(&mut terminal, &mut keys, companion, from) {
             Ok(Rested::Again(next)) => next,
             Ok(Rested::Left) => break Ok(Leave::NotRunning),
             Err(fault) => break Err(fault),
         };
-        terminal.begin_anew(view.from)?;
+        terminal.begin_anew(view.painting.at)?;
     };
     match left {
         // Only a signal that ends us interrupts; it is waiting to be read.
@@ -137,9 +141,8 @@ pub fn attach(spec: AttachSpec) -> io::Result<Leave> {
 
 /// What is shown at first, and what follows it.
 struct View {
-    paint: Vec<u8>,
-    paint_size: Option<Size>,
-    from: u64,
+    painting: Painting,
+    size: Option<Size>,
     holder: Option<Holder>,
 }
 
@@ -150,14 +153,14 @@ fn look_at(
     view: View,
     (keys_unwanted, kept): (Option<&str>, Option<Aside>),
 ) -> io::Result<Leave> {
-    let View { paint, paint_size, holder, .. } = view;
+    let View { painting, size: paint_size, holder } = view;
     let Some(mut holder) = holder else {
-        terminal.paint(&paint)?;
+        terminal.paint(&painting.bytes)?;
         return Ok(Leave::NotRunning);
     };
     holder.resize(tty::size()?);
     let mut attached = Attached { terminal, keys, keys_unwanted, kept, holder, paint_size };
-    attached.terminal.paint(&paint)?;
+    attached.terminal.paint(&painting.bytes)?;
     attached.tell_unwanted()?;
     attached.serve()
 }
@@ -225,6 +228,22 @@ impl Terminal {
         }
     }
 
+    /// Heeds the signals that have come. Whether the terminal may have another size.
+    fn heed(&mut self) -> io::Result<bool> {
+        let mut resized = false;
+        while let Some(wake) = self.tty.wake() {
+            match wake {
+                Wake::Resized => resized = true,
+                Wake::Continued => self.tty.apply_raw()?,
+                Wake::End(signal) => {
+                    self.tty.put_back(Wake::End(signal));
+                    return Err(io::ErrorKind::Interrupted.into());
+                }
+            }
+        }
+        Ok(resized)
+    }
+
     /// Another process is shown from here on.
     fn begin_anew(&mut self, from: u64) -> io::Result<()> {
         self.passage = Passage::default();
@@ -278,8 +297,8 @@ impl Attached<'_> {
         let mut input = vec![0; INPUT_BYTES];
         loop {
             let ready = self.wait()?;
-            while let Some(wake) = self.terminal.tty.wake() {
-                self.heed(wake)?;
+            if self.terminal.heed()? {
+                self.holder.resize(tty::size()?);
             }
             // Keys before output: leaving must be possible in the middle of a flood.
             if ready.input
@@ -322,20 +341,6 @@ impl Attached<'_> {
         let came = PollFlags::IN | PollFlags::HUP | PollFlags::ERR;
         let came = |at: usize| waiting.get(at).is_some_and(|fd| fd.revents().intersects(came));
         Ok(Ready { holder: came(1), input: came(2), kept: came(3) })
-    }
-
-    fn heed(&mut self, wake: Wake) -> io::Result<()> {
-        match wake {
-            Wake::Resized => {
-                self.holder.resize(tty::size()?);
-            }
-            Wake::Continued => self.terminal.tty.apply_raw()?,
-            Wake::End(signal) => {
-                self.terminal.tty.put_back(Wake::End(signal));
-                return Err(io::ErrorKind::Interrupted.into());
-            }
-        }
-        Ok(())
     }
 
     fn take_input(&mut self, input: &mut [u8]) -> io::Result<Option<Leave>> {

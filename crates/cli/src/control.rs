@@ -1,9 +1,9 @@
 //! The command line's connections to the daemon, with a line for a person who has to wait for one.
 
-use crate::complaint::{Complaint, Kind};
 use crate::progress::Progress;
 use crate::words::plain;
 use glis_client::{Client, Connector, Starter, Waiting, Watcher};
+use glis_verbs::{Complaint, Kind};
 use glis_wire::build::Build;
 use glis_wire::call::{Face, Origin, Scope};
 use glis_wire::home::Home;
@@ -41,7 +41,6 @@ fn own_build() -> &'static Build {
     OWN.get_or_init(|| Build { version: env!("CARGO_PKG_VERSION").to_owned(), build: 0 })
 }
 
-/// Which house is meant.
 pub fn find_home() -> Result<Home, Complaint> {
     Ok(glis_client::find_home()?)
 }
@@ -98,7 +97,7 @@ pub(crate) fn dismiss_keeper() -> Result<(), Complaint> {
 /// The way to the daemon for a face that this user has before them.
 pub fn connector(face: Face, scope: Scope) -> Result<Connector, Complaint> {
     let (home, build) = (find_home()?, own_build().clone());
-    let origin = Origin { face, who: user() };
+    let origin = Origin::new(face, user());
     Ok(Connector { home, build, origin, scope, starter: Starter::own() })
 }
 

@@ -2,7 +2,6 @@
 //! else of it.
 
 pub mod attach;
-pub mod complaint;
 pub mod control;
 mod progress;
 mod streams;
@@ -12,8 +11,4 @@ mod words;
 
 pub use control::{connector, find_home, keep};
 pub use glis_tty as tty;
-pub use verbs::{
-    KeyCheck, Keys, Next, Performed, Web, WebFront, check_keys_by, chosen_keys, perform, run,
-    show_session, tell, work_on_draft,
-};
-pub use words::verdict::verdict;
+pub use verbs::{Next, Web, WebVerb, chosen_keys, run, show_session, tell};

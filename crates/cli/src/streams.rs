@@ -4,7 +4,7 @@
 //! be written. So the look has to come before that.
 #![expect(unsafe_code, reason = "only what runs before Rust's own start sees a closed stream")]
 
-use crate::complaint::{Complaint, Kind};
+use glis_verbs::{Complaint, Kind};
 use std::io::{self, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
 

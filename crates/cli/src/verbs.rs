@@ -5,58 +5,52 @@ mod args;
 mod attach;
 mod auto_yes;
 mod config;
-mod documents;
 mod draft;
 mod execute;
-mod file;
 mod keep;
 mod limits;
 mod look;
 mod make;
 mod many;
 mod parting;
-mod perform;
 mod plain;
 mod plan;
-mod plan_work;
 mod service;
 mod session;
 mod suggest;
 mod task;
 mod timeout;
 mod upkeep;
+mod values;
 mod web;
 
-use crate::complaint::{Complaint, Kind};
 use crate::control;
 use crate::progress::Progress;
 use crate::streams::{output_is_closed, write_out};
-use args::{Cli, DaemonVerb, Verb};
+use args::{Cli, DaemonVerb, RepoVerb, Verb};
 pub use attach::show as show_session;
 use clap::error::ErrorKind;
 use clap::{CommandFactory as _, Parser as _};
-pub use config::{KeyCheck, Keys, check_keys_by, chosen_keys};
-use documents::Dress;
+pub use config::chosen_keys;
 use glis_client::{Client, Fault, Streamed, labels};
 use glis_core::Refusal;
 use glis_core::plan::Ruling;
+use glis_verbs::documents::Dress;
+use glis_verbs::{Complaint, Kind, Wanted, perform};
 use glis_wire::build::Build;
 use glis_wire::client::{Request, Response, Which};
-pub use perform::{Performed, perform};
 use plan::PlanVerb;
-pub use plan_work::work_on_draft;
 use serde::Serialize;
 use serde_json::json;
 use std::io::{self, Write as _};
 use std::time::Duration;
-pub use web::{Web, WebFront, tell};
+pub use web::{Web, WebVerb, tell};
 
 /// What is left to do for the caller: other roles of the same program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Next {
     /// Nothing: exit with this status.
     Exit(u8),
-    /// Be the daemon.
     Daemon {
         /// The command that started it prints JSON.
         json: bool,
@@ -64,15 +58,11 @@ pub enum Next {
         detached: bool,
     },
     /// Show every session on the terminal.
-    Tui {
-        /// Change nothing.
-        read_only: bool,
-    },
+    Tui { read_only: bool },
     /// Serve the page and the API, or see to its devices.
     Web {
         /// As one JSON document.
         json: bool,
-        /// What is wanted.
         wanted: Web,
     },
     /// Be the bot of a chat.
@@ -118,18 +108,14 @@ where
     }
     let done = match cli.verb {
         None if cli.plain => plain::follow(&out),
+        None if !crate::tty::is_terminal() || cli.json => help(&out),
         // A terminal without a cursor to move shows lines.
-        None if crate::tty::is_terminal() && !cli.json && is_dumb() => plain::follow(&out),
-        None if crate::tty::is_terminal() && !cli.json => {
-            return Next::Tui { read_only: cli.read_only };
-        }
-        None => help(&out),
+        None if is_dumb() => plain::follow(&out),
+        None => return Next::Tui { read_only: cli.read_only },
         Some(_) if cli.plain || cli.read_only => Err(only_without_verb()),
         Some(Verb::Chat) => return Next::Chat { json: cli.json },
         Some(Verb::Demo) => return Next::Demo { json: cli.json },
-        Some(Verb::Web(wanted)) => {
-            return Next::Web { json: cli.json, wanted: wanted.meant() };
-        }
+        Some(Verb::Web(wanted)) => return Next::Web { json: cli.json, wanted },
         Some(Verb::Doctor(doctor)) if doctor.prove => {
             return Next::Prove { json: cli.json, time: doctor.time, seed: doctor.seed };
         }
@@ -149,15 +135,15 @@ fn carry_out(verb: Verb, out: &Out) -> Result<(), Complaint> {
         Verb::New(new) => make::new(new, out),
         Verb::Loop(wants) => make::iterate(wants, out),
         Verb::Ls { all } => look::ls(Request::List { all }, out),
-        Verb::Show { name } => look::show(name, out),
-        Verb::Attach { name } => attach::attach(&name, out),
+        Verb::Show(named) => look::show(&named.name, out),
+        Verb::Attach(named) => attach::attach(&named.name, out),
         Verb::Send { name, text, file } => session::send(name, &text, &file, out),
         Verb::Wait(wait) => session::wait(wait, out),
         Verb::Pause(pause) => session::pause(&pause, out),
         Verb::Resume(resume) => task::resume(&resume, out),
         Verb::Restart(restart) => task::restart(&restart, out),
-        Verb::Stop { name } => session::stop(name, out),
-        Verb::Timeout { name, minutes: None } => timeout::show(name, out),
+        Verb::Stop(named) => session::stop(named.name, out),
+        Verb::Timeout { name, minutes: None } => timeout::show(&name, out),
         Verb::Timeout { name, minutes: Some(minutes) } => timeout::set(&name, &minutes, out),
         Verb::Rm(rm) => session::rm(&rm, out),
         Verb::Answer(answer) => session::answer(answer, out),
@@ -166,17 +152,15 @@ fn carry_out(verb: Verb, out: &Out) -> Result<(), Complaint> {
             let which = if all { Which::All } else { Which::Named(names) };
             session::acknowledge(&which, out)
         }
-        Verb::Log { name, follow } => look::log(Request::Log { session: name, follow }, out),
+        Verb::Log { name, follow, from } => look::log(name, from, follow, out),
         Verb::Search { words, most } => look::search(&words, most, out),
         Verb::Screen { name, ansi: true, at } => look::screen(name, at, Dress::Coloured, out),
         Verb::Screen { name, ansi: false, at } => look::screen(name, at, Dress::Plain, out),
-        Verb::Output { name, from, follow } => {
-            look::output(Request::Output { session: name, from, follow, most: None }, out)
-        }
+        Verb::Output { name, from, follow } => look::output(name, from, follow, out),
         Verb::Events { from, follow } => look::events(Request::Events { from, follow }),
-        Verb::Snapshot { name } => keep::snapshot(&name, out),
-        Verb::Compact { name } => keep::compact(&name, out),
-        Verb::Snapshots { name } => keep::snapshots(&name, out),
+        Verb::Snapshot(named) => keep::snapshot(&named.name, out),
+        Verb::Compact(named) => keep::compact(&named.name, out),
+        Verb::Snapshots(named) => keep::snapshots(&named.name, out),
         Verb::Diff(diff) => keep::diff(diff, out),
         Verb::Restore(restore) => keep::restore(restore, out),
         Verb::Merge(merge) => keep::merge(merge, out),
@@ -190,12 +174,8 @@ fn carry_out(verb: Verb, out: &Out) -> Result<(), Complaint> {
         Verb::Judge(named) => task::rule(&named.task, Ruling::Judge, out),
         Verb::Reject(named) => task::rule(&named.task, Ruling::Reject, out),
         Verb::Skip(named) => task::rule(&named.task, Ruling::Skip, out),
+        Verb::Repo { verb: RepoVerb::Moved { old, new } } => upkeep::moved(&old, &new, out),
         Verb::Config { verb } => config::config(&verb, out),
-        Verb::Daemon { verb: DaemonVerb::Install { chat } } => {
-            let bot = if chat { service::WithBot::Yes } else { service::WithBot::No };
-            service::install(bot, out)
-        }
-        Verb::Daemon { verb: DaemonVerb::Uninstall } => service::uninstall(out),
         Verb::Daemon { verb } => upkeep::daemon(&verb, out),
         Verb::Completions { shell } => upkeep::completions(shell, out),
         Verb::Man => upkeep::man(out),
@@ -311,6 +291,11 @@ fn ask_or(
     })
 }
 
+/// Prints what a script gets of something that is told piece by piece.
+fn document_of(control: &mut Client, request: Request) -> Result<(), Complaint> {
+    say(&perform(control, Wanted::Request(request))?.document.to_string())
+}
+
 fn ask_once(control: &mut Client, request: Request) -> Result<Response, Fault> {
     let mut progress = Progress::new("waiting");
     let answer = control.call_seeing(request, |streamed| {
@@ -323,9 +308,4 @@ fn ask_once(control: &mut Client, request: Request) -> Result<Response, Fault> {
     });
     drop(progress);
     answer
-}
-
-/// A daemon of the same protocol never gives an answer of another kind than was asked for.
-pub(crate) fn unexpected() -> Complaint {
-    Complaint::new(Kind::Failed, "the daemon gave an answer that does not fit the question")
 }

@@ -8,30 +8,28 @@ mod idle;
 pub(crate) mod keep;
 pub(crate) mod limits;
 pub(crate) mod looped;
-mod memory;
 pub(crate) mod plan;
 mod resting;
 mod said;
 mod usage_limit;
-pub(crate) mod verdict;
 
-pub(crate) use house::{daemon, unregistered};
+pub(crate) use house::{daemon, given_back, unregistered};
 pub(crate) use idle::{idle_timeout, idle_timeout_set};
-pub(crate) use memory::given_back;
 pub(crate) use resting::resting;
 pub(crate) use said::{entry, hits};
 
 use crate::width::{shortened, width as width_of};
 use anstyle::{AnsiColor, Style};
 use companions::{companions, listed};
-use glis_client::labels::{Tone, ago, mark, state, tone, unstarted, until};
+use glis_client::labels::{CUT_OFF, Tone, ago, mark, state, tone, unstarted, until};
 use glis_core::Status;
-use glis_core::plain::{in_order, in_sight, without_escapes};
+use glis_core::plain::in_sight;
+pub(crate) use glis_core::plain::plain;
 use glis_core::reason::SafeRule;
 use glis_core::session::FAILED_STARTS_MAX;
 use glis_core::spec::Mode;
 use glis_core::talk::AskKind;
-use glis_wire::view::{Finding, Health, SessionView, UsageView};
+use glis_wire::view::{Finding, Health, SessionRow, SessionView, UsageView};
 use std::fmt::Write as _;
 use std::io::IsTerminal as _;
 use std::path::Path;
@@ -50,14 +48,13 @@ fn coloured() -> bool {
     std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|set| set.is_empty())
 }
 
-/// A session's text comes from agents: nothing in it may move a cursor, ring a bell or turn what
-/// stands beside it.
-pub(crate) fn plain(text: &str) -> String {
-    in_order(&without_escapes(text)).replace(char::is_control, " ")
+/// That some have rested for so long that `ls` leaves them out.
+pub(crate) fn more(more: usize) -> String {
+    format!("{more} more at rest; `glis ls --all` lists them")
 }
 
 /// What `ls` prints.
-pub(crate) fn table(sessions: &[SessionView]) -> String {
+pub(crate) fn table(sessions: &[SessionRow]) -> String {
     if sessions.is_empty() {
         return "No sessions found. Use `glis new NAME` to create one.".to_owned();
     }
@@ -73,7 +70,7 @@ pub(crate) fn table(sessions: &[SessionView]) -> String {
                 branch(s).unwrap_or_else(|| "-".to_owned()),
                 if s.queued == 0 { "-".to_owned() } else { s.queued.to_string() },
                 ago(&s.last_active_at),
-                s.memory_bytes.map_or_else(|| "-".to_owned(), memory::amount),
+                s.memory_bytes.map_or_else(|| "-".to_owned(), house::amount),
                 note(s),
             ]
         })
@@ -105,7 +102,7 @@ pub(crate) fn table(sessions: &[SessionView]) -> String {
 }
 
 /// The branch, and that the worktree is not on it if so.
-fn branch(s: &SessionView) -> Option<String> {
+fn branch(s: &SessionRow) -> Option<String> {
     let detached = if s.detached.is_some() { " (detached)" } else { "" };
     s.branch.as_ref().map(|branch| format!("{branch}{detached}"))
 }
@@ -113,9 +110,10 @@ fn branch(s: &SessionView) -> Option<String> {
 /// As wide as a note may be: with the other columns it fits beside most of them on one line.
 const NOTE_COLUMNS: usize = 60;
 
-fn note(session: &SessionView) -> String {
+fn note(session: &SessionRow) -> String {
     let was_asking = ask::before_pause(session).map(|asked| format!("was asking: {asked}"));
-    let failure = session.failure.as_ref().or(was_asking.as_ref());
+    let cut_off = (session.status == Status::Idle && session.cut_off).then(|| CUT_OFF.to_owned());
+    let failure = session.failure.as_ref().or(was_asking.as_ref()).or(cut_off.as_ref());
     let barred = session.barred.as_ref().map(|bar| format!("barred, glis acknowledge: {bar}"));
     let waits = gate::waits(session).filter(|_| !gate::holds(session));
     let waits = waits.map(|why| format!("waits to start: {why}"));
@@ -174,7 +172,7 @@ pub(crate) fn whole(s: &SessionView) -> String {
     fact("branch", branch(s));
     fact("detached", s.detached.as_ref().map(keep::detached));
     fact("process", s.pid.map(|pid| format!("{pid}, start {} of this session", s.generation)));
-    fact("memory", s.memory_bytes.map(memory::amount));
+    fact("memory", s.memory_bytes.map(house::amount));
     fact("attached", (s.attached > 0).then(|| s.attached.to_string()));
     fact("created", Some(s.created_at.clone()));
     fact("last active", Some(s.last_active_at.clone()));
@@ -216,8 +214,14 @@ pub(crate) fn whole(s: &SessionView) -> String {
     fact("saying", s.saying.as_ref().map(|words| shortened(words, NOTE_COLUMNS)));
     fact("pending", (!s.pending_tasks.is_empty()).then(|| s.pending_tasks.join("; ")));
     fact("idle timeout", Some(idle::whole(s)));
-    fact("auto-yes", s.auto_yes.then(|| verdict::switched_on(&s.name)));
+    fact("auto-yes", s.auto_yes.then(|| ruled(&s.name)));
     lines.join("\n")
+}
+
+fn ruled(name: &str) -> String {
+    format!(
+        "on: rules answer for you  (glis auto-yes log {name} lists what; glis auto-yes {name} off)"
+    )
 }
 
 fn worktree(s: &SessionView) -> Option<String> {
@@ -267,15 +271,7 @@ pub(crate) fn created(s: &SessionView, notes: &[String]) -> String {
         Status::Created if s.waits_to_start.is_some() => gate::waits(s).unwrap_or_default(),
         Status::Created => format!("`glis send {} TEXT` starts it", s.name),
         Status::Completed | Status::Failed => format!("`glis screen {}` shows its end", s.name),
-        Status::Busy
-        | Status::Idle
-        | Status::Waiting
-        | Status::Pausing
-        | Status::Paused
-        | Status::Resuming
-        | Status::Suspended
-        | Status::Interrupted
-        | Status::Archived => match s.mode {
+        _ => match s.mode {
             Mode::Terminal => format!("`glis attach {}` shows its terminal", s.name),
             Mode::Headless => format!("`glis log {} --follow` shows what is said", s.name),
         },
@@ -431,15 +427,7 @@ fn stored(s: &SessionView, before: usize, status: Status, idle_secs: Option<u64>
             Some(idle) if idle > 60 => format!("Resuming session (idle for {} min)...", idle / 60),
             Some(_) | None => "Resuming session...".to_owned(),
         },
-        Status::Created
-        | Status::Busy
-        | Status::Idle
-        | Status::Waiting
-        | Status::Pausing
-        | Status::Resuming
-        | Status::Completed
-        | Status::Failed
-        | Status::Archived => format!("stored{place}; `{}` is {}", s.name, s.status.word()),
+        _ => format!("stored{place}; `{}` is {}", s.name, s.status.word()),
     }
 }
 

@@ -13,11 +13,9 @@ use glis_wire::home::{self, Home};
 use glis_wire::size;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use std::fs::File;
 use std::io::{self, Read as _, Write as _};
-use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// A daemon greets at once, whatever it is doing; one that does not is stuck.
@@ -152,7 +150,8 @@ impl Client {
         self.call_seeing(request, |_| Ok(()))
     }
 
-    /// As [`Client::call`]; everything before the final response goes to `see`.
+    /// As [`Client::call`]; everything before the final response goes to `see`, but for the parts of a list, which
+    /// are put together.
     pub fn call_seeing<E: From<Fault>>(
         &mut self,
         request: Request,
@@ -160,10 +159,13 @@ impl Client {
     ) -> Result<Response, E> {
         self.ask(request)?;
         let begun = Instant::now();
+        let mut parts = Vec::new();
         loop {
             match self.hear(begun)? {
+                Streamed::Words(Response::Rows(rows)) => parts.extend(rows),
                 Streamed::Words(answer) if answer.is_final() => {
-                    return Ok(usable(answer).map_err(|fault| blame(&self.home, fault))?);
+                    let whole = usable(answer.after(parts));
+                    return Ok(whole.map_err(|fault| blame(&self.home, fault))?);
                 }
                 streamed @ (Streamed::Words(_) | Streamed::Bytes(..) | Streamed::Silence(_)) => {
                     see(streamed)?;
@@ -294,9 +296,6 @@ fn is_timeout(fault: &io::Error) -> bool {
     matches!(fault.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
 }
 
-/// Through an open folder, so that the path always fits into a socket's address.
 pub(crate) fn open_socket(home: &Home) -> io::Result<UnixStream> {
-    let folder = File::open(&home.state)?;
-    let path = PathBuf::from(format!("/proc/self/fd/{}/{}", folder.as_raw_fd(), home::SOCKET));
-    UnixStream::connect(path)
+    glis_os::descriptors::connect(&home.state, home::SOCKET)
 }

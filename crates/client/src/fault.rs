@@ -8,6 +8,7 @@ use std::time::Duration;
 
 /// Why a call has no response that could be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the names say it")]
 pub enum Fault {
     /// It is not known which house is meant.
     #[error("no home: {0:?}")]
@@ -17,7 +18,6 @@ pub enum Fault {
     NotStarted {
         /// The folder that the daemon's files are in.
         state: PathBuf,
-        /// What the system says.
         why: String,
     },
     /// The daemon was started and has ended at once.
@@ -37,25 +37,16 @@ pub enum Fault {
     /// Something takes longer than it ever should.
     #[error("the daemon is stuck: {what:?}")]
     Stuck {
-        /// What it is.
         what: Stuck,
         /// Where the daemon may have said why.
         diary: PathBuf,
     },
     /// The daemon is of a newer build; nothing was asked of it.
     #[error("the daemon is newer: {daemon}, this is {own}")]
-    NewerDaemon {
-        /// Its build.
-        daemon: Build,
-        /// That of this program.
-        own: Build,
-    },
+    NewerDaemon { daemon: Build, own: Build },
     /// The daemon speaks another protocol.
     #[error("the daemon {daemon} speaks another protocol")]
-    OtherProtocol {
-        /// Its build.
-        daemon: Build,
-    },
+    OtherProtocol { daemon: Build },
     /// What the daemon said makes no sense.
     #[error("{0}")]
     Garbled(String),
@@ -70,20 +61,10 @@ pub enum Fault {
     Refused(Refusal),
     /// What was asked for cannot be.
     #[error("{message}")]
-    Unusable {
-        /// Why.
-        message: String,
-        /// The way out.
-        hint: String,
-    },
+    Unusable { message: String, hint: String },
     /// Something else went wrong.
     #[error("{message}")]
-    Trouble {
-        /// What kind it is.
-        kind: Trouble,
-        /// What happened.
-        message: String,
-    },
+    Trouble { kind: Trouble, message: String },
 }
 
 impl Fault {
@@ -117,6 +98,7 @@ pub enum HomeFault {
 
 /// What takes longer than it ever should.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it")]
 pub enum Stuck {
     /// The daemon was started, and cannot be reached.
     StartedUnreachable,
@@ -126,31 +108,16 @@ pub enum Stuck {
     Silent {
         /// Its process, as its lock file tells.
         pid: String,
-        /// For so long.
         after: Duration,
     },
     /// Another command starts the daemon.
-    OtherStart {
-        /// For so long.
-        after: Duration,
-    },
+    OtherStart { after: Duration },
     /// The daemon is not ready.
-    NotReady {
-        /// After so long.
-        after: Duration,
-    },
+    NotReady { after: Duration },
     /// A daemon of another build could not be ended.
-    NotReplaced {
-        /// Its build.
-        daemon: Build,
-        /// What the system says.
-        why: String,
-    },
+    NotReplaced { daemon: Build, why: String },
     /// A daemon of another build was killed and is still there.
-    Unkillable {
-        /// Its build.
-        daemon: Build,
-    },
+    Unkillable { daemon: Build },
 }
 
 #[cfg(test)]

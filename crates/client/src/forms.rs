@@ -6,12 +6,11 @@ use serde_json::Value;
 
 /// One question of a form.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it")]
 pub struct Listed<'a> {
-    /// Its words.
     pub question: &'a str,
     /// What it is about, in a word or two.
     pub header: Option<&'a str>,
-    /// What may be answered.
     pub options: Vec<Offered<'a>>,
     /// Whether more than one of that may be.
     pub takes_several: bool,
@@ -19,10 +18,9 @@ pub struct Listed<'a> {
 
 /// Something that may be answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it")]
 pub struct Offered<'a> {
-    /// The answer.
     pub label: &'a str,
-    /// What it means.
     pub about: Option<&'a str>,
 }
 

@@ -1,13 +1,13 @@
 //! A holder's socket: its output from an offset on, and input for the agent.
 
 use crate::incoming::{Incoming, Part};
+use glis_os::descriptors::connect;
 use glis_wire::frame::{encode_raw, encode_words};
 use glis_wire::hold::{ExitRecord, Hello, Order, PROTOCOL, Report, Size, place};
-use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
-use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketAddrUnix, SocketFlags, SocketType};
+use rustix::net::{RecvFlags, SendFlags};
 use std::io;
-use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 
 /// A connection to a session's holder. It does not block: the caller waits on its descriptor.
@@ -24,21 +24,15 @@ pub struct Holder {
 
 /// What a holder has said.
 #[derive(Debug)]
+#[expect(missing_docs, reason = "the names say it")]
 pub enum Heard<'h> {
-    /// Output.
     Output {
         /// Offset of the first byte.
         at: u64,
-        /// The bytes.
         bytes: &'h [u8],
     },
     /// The session has this size from this offset on.
-    Resized {
-        /// The offset.
-        at: u64,
-        /// The size.
-        size: Size,
-    },
+    Resized { at: u64, size: Size },
     /// The agent's process has ended.
     Ended(Box<ExitRecord>),
     /// Nothing more for now.
@@ -49,7 +43,8 @@ impl Holder {
     /// Connects to the holder of the session whose folder is `dir`, to follow its output from an offset
     /// on.
     pub fn follow(dir: &Path, from: u64) -> io::Result<Self> {
-        let (socket, incoming, outgoing) = (connect(dir)?, Incoming::new(), Vec::new());
+        let (socket, incoming, outgoing) =
+            (connect(dir, place::SOCKET)?.into(), Incoming::new(), Vec::new());
         Ok(Self { socket, incoming, outgoing, from, greeted: false, size: None })
     }
 
@@ -99,14 +94,7 @@ impl Holder {
                         self.outgoing.extend_from_slice(&encode_words(&order));
                     }
                     Report::Resized { at, size } => return Ok(Heard::Resized { at, size }),
-                    Report::Output { .. }
-                    | Report::Wrote { .. }
-                    | Report::Refused { .. }
-                    | Report::Audience { .. }
-                    | Report::Environment { .. }
-                    | Report::FolderLost { .. }
-                    | Report::Reading { .. }
-                    | Report::Gap { .. } => {}
+                    _ => {}
                 },
             }
         }
@@ -154,18 +142,6 @@ impl AsFd for Holder {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
     }
-}
-
-/// The path is taken through the open folder, because the address of a socket has room for 107 bytes
-/// and folders may be deeper.
-fn connect(dir: &Path) -> io::Result<OwnedFd> {
-    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let folder = rustix::fs::open(dir, flags, Mode::empty())?;
-    let path = format!("/proc/self/fd/{}/{}", folder.as_raw_fd(), place::SOCKET);
-    let kind = SocketType::STREAM;
-    let socket = rustix::net::socket_with(AddressFamily::UNIX, kind, SocketFlags::CLOEXEC, None)?;
-    rustix::net::connect(&socket, &SocketAddrUnix::new(path.as_str())?)?;
-    Ok(socket)
 }
 
 fn is_patience(fault: &io::Error) -> bool {

@@ -70,17 +70,13 @@ fn bring_back(home: &Home, started: u32) -> Result<(), Fault> {
     let _turn = turn_to_start(home, &mut Quiet)?;
     if !has_daemon(home) {
         let env = vec![(STARTED.to_owned(), started.to_string())];
-        start_daemon(home, &Starter { program: installed(), env }, &mut Quiet)?;
+        start_daemon(
+            home,
+            &Starter { program: glis_os::process::installed_program(), env },
+            &mut Quiet,
+        )?;
     }
     Ok(())
-}
-
-/// The program that is installed where this one was: after an upgrade that is the new one.
-fn installed() -> PathBuf {
-    let own = PathBuf::from("/proc/self/exe");
-    let path = std::fs::read_link(&own).unwrap_or_default().to_string_lossy().into_owned();
-    let path = PathBuf::from(path.strip_suffix(" (deleted)").unwrap_or(&path));
-    if path.exists() { path } else { own }
 }
 
 /// The place of the house's keeper.

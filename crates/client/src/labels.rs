@@ -4,7 +4,7 @@ use glis_core::Status;
 use glis_core::plain::in_sight;
 use glis_core::plan::RunState;
 use glis_wire::plan::TaskState;
-use glis_wire::view::{SessionView, WaitingFor};
+use glis_wire::view::{SessionRow, WaitingFor};
 use serde_json::Value;
 
 /// What a status means for who looks. Each face has a colour for it, and none tells it by that alone.
@@ -66,8 +66,11 @@ pub fn tone(status: Status) -> Tone {
 /// What is said of a process that a pause has stopped in place: it is there, and so is its memory.
 pub const KEPT: &str = "process kept";
 
+/// What is said of a session that came back from the middle of a turn and was told nothing.
+pub const CUT_OFF: &str = "its last turn was cut off";
+
 /// How a session is, in a word, and in two more where that is not all.
-pub fn state(session: &SessionView) -> String {
+pub fn state(session: &SessionRow) -> String {
     let kept = if session.process_kept { format!(", {KEPT}") } else { String::new() };
     format!("{}{kept}", session.status.word())
 }
@@ -133,7 +136,7 @@ pub fn doubt(ask: &WaitingFor) -> String {
 }
 
 /// Why a session does not run although a message has come for it, if a start of it has failed.
-pub fn unstarted(s: &SessionView) -> Option<&str> {
+pub fn unstarted(s: &SessionRow) -> Option<&str> {
     let rests = s.pid.is_none() && s.operation.is_none();
     // A turn that came to nothing was begun.
     let failure = s.failure.as_deref().filter(|_| s.status == Status::Failed);

@@ -1,6 +1,7 @@
 //! The one way to talk to the daemon: connect, call, subscribe to events, follow a holder; and short
 //! labels that every face shares.
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 mod connect;
 mod connection;

@@ -4,13 +4,13 @@
 use crate::connection::{Client, Streamed, stuck};
 use crate::fault::{Fault, Stuck};
 use crate::watcher::{Waiting, Watcher};
+use glis_os::Handle;
+use glis_os::descriptors::peer;
 use glis_wire::client::Request;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::net::sockopt::socket_peercred;
-use rustix::process::{PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+use rustix::process::Signal;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 /// A daemon that is asked to end closes its log, which takes milliseconds; one that is stuck is not
@@ -21,6 +21,9 @@ const TERM_TIME: Duration = Duration::from_secs(10);
 /// After SIGKILL only a disk that hangs keeps a process.
 const KILL_TIME: Duration = Duration::from_secs(5);
 
+/// How often a person hears that it is waited for.
+const PACE: Duration = Duration::from_secs(1);
+
 /// Has a daemon end, in bounded time; returns when it is gone.
 pub(crate) fn end(mut client: Client, watcher: &mut dyn Watcher) -> Result<(), Fault> {
     let (home, daemon) = (client.home().clone(), client.build().clone());
@@ -29,16 +32,13 @@ pub(crate) fn end(mut client: Client, watcher: &mut dyn Watcher) -> Result<(), F
         stuck(&home, Stuck::NotReplaced { daemon: daemon.clone(), why })
     };
     let Some(process) = process_of(&client).map_err(failed)? else { return Ok(()) };
-    if client.understands()
-        && ask_to_end(&mut client)
-        && is_gone(&process, ASKED_TIME, watcher).map_err(failed)?
-    {
+    if client.understands() && ask_to_end(&mut client) && is_gone(&process, ASKED_TIME, watcher) {
         return Ok(());
     }
     for (signal, time) in [(Signal::TERM, TERM_TIME), (Signal::KILL, KILL_TIME)] {
         // One that has ended meanwhile is what is wanted.
-        pidfd_send_signal(&process, signal).ok();
-        if is_gone(&process, time, watcher).map_err(failed)? {
+        process.signal(signal);
+        if is_gone(&process, time, watcher) {
             return Ok(());
         }
     }
@@ -46,12 +46,10 @@ pub(crate) fn end(mut client: Client, watcher: &mut dyn Watcher) -> Result<(), F
 }
 
 /// The process at the other end, beyond the reuse of its number; `None` if it is gone.
-fn process_of(client: &Client) -> io::Result<Option<OwnedFd>> {
-    let pid = socket_peercred(client)?.pid;
-    let process = match pidfd_open(pid, PidfdFlags::empty()) {
-        Ok(process) => process,
-        Err(Errno::SRCH) => return Ok(None),
-        Err(fault) => return Err(fault.into()),
+fn process_of(client: &Client) -> io::Result<Option<Handle>> {
+    let process = match Handle::open(peer(client)?.pid) {
+        Err(fault) if Errno::from_io_error(&fault) == Some(Errno::SRCH) => return Ok(None),
+        opened => opened?,
     };
     // While the connection stands, the process that we are connected with has its number.
     let mut stream = [PollFd::new(client, PollFlags::IN)];
@@ -72,15 +70,13 @@ fn ask_to_end(client: &mut Client) -> bool {
     asked.is_ok()
 }
 
-fn is_gone(process: &impl AsFd, within: Duration, watcher: &mut dyn Watcher) -> io::Result<bool> {
+fn is_gone(process: &Handle, within: Duration, watcher: &mut dyn Watcher) -> bool {
     let begun = Instant::now();
-    let pace = Timespec { tv_sec: 1, tv_nsec: 0 };
     while begun.elapsed() < within {
-        match poll(&mut [PollFd::new(process, PollFlags::IN)], Some(&pace)) {
-            Ok(0) | Err(Errno::INTR) => watcher.waiting(Waiting::Replaced, begun.elapsed()),
-            Ok(_) => return Ok(true),
-            Err(fault) => return Err(fault.into()),
+        if process.ends_within(PACE) {
+            return true;
         }
+        watcher.waiting(Waiting::Replaced, begun.elapsed());
     }
-    Ok(false)
+    false
 }

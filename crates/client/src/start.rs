@@ -34,7 +34,7 @@ pub struct Starter {
 impl Starter {
     /// By this very program, which need not be where it was any more.
     pub fn own() -> Self {
-        Self { program: PathBuf::from("/proc/self/exe"), env: Vec::new() }
+        Self { program: PathBuf::from(glis_os::process::OWN_PROGRAM), env: Vec::new() }
     }
 }
 

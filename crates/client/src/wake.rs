@@ -1,11 +1,10 @@
 //! A daemon that was stopped is woken: by a signal to the very process that has its place.
 
 use crate::watcher::Watcher;
+use glis_os::Handle;
+use glis_os::process::{is_stopped, owner_of_lock};
 use glis_wire::home::Home;
-use glis_wire::locks::owner_in;
-use glis_wire::stat::Stat;
-use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
-use std::os::unix::fs::MetadataExt as _;
+use rustix::process::Signal;
 
 /// Wakes the daemon of this house if it was stopped, and tells so.
 pub(crate) fn if_stopped(home: &Home, watcher: &mut dyn Watcher) {
@@ -15,20 +14,10 @@ pub(crate) fn if_stopped(home: &Home, watcher: &mut dyn Watcher) {
 }
 
 fn woken(home: &Home) -> Option<i32> {
-    let pid = owner(home)?;
-    let process = pidfd_open(Pid::from_raw(pid)?, PidfdFlags::empty()).ok()?;
+    // Who has this lock has the place of this house's daemon.
+    let pid = owner_of_lock(&home.state)?;
+    let process = Handle::open(pid).ok()?;
     // It had the place when it was opened, and it has it still: the number is no other's.
-    let same = is_stopped(pid) && owner(home) == Some(pid);
-    (same && pidfd_send_signal(&process, Signal::CONT).is_ok()).then_some(pid)
-}
-
-/// The process that has the place of this house's daemon.
-fn owner(home: &Home) -> Option<i32> {
-    let inode = std::fs::metadata(&home.state).ok()?.ino();
-    owner_in(&std::fs::read_to_string("/proc/locks").ok()?, inode)
-}
-
-fn is_stopped(pid: i32) -> bool {
-    let line = std::fs::read(format!("/proc/{pid}/stat")).unwrap_or_default();
-    Stat::parse(&line).is_some_and(|stat| stat.is_stopped())
+    let same = is_stopped(pid) && owner_of_lock(&home.state) == Some(pid);
+    (same && process.signal(Signal::CONT)).then_some(pid)
 }

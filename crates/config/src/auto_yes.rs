@@ -12,21 +12,13 @@ use toml::{Spanned, Table, Value};
 #[derive(Debug, Clone, serde::Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct AutoYesConfig {
-    /// Whether new sessions have it on without being asked.
     pub enabled: bool,
-    /// How long the rules may take before a person is asked.
     pub timeout_ms: u64,
-    /// What becomes of something that a reject pattern fits.
     pub reject_action: RejectAction,
-    /// Which files in the worktree may be written without asking.
     pub edits: Edits,
-    /// Sets of rules that come with glis and are switched on.
     pub sets: Vec<Set>,
-    /// Prompts that carry neither a command nor an edit, and are answered with a yes.
     pub accept_patterns: Vec<String>,
-    /// What is answered with a no.
     pub reject_patterns: Vec<String>,
-    /// Commands beside those that glis knows to only read.
     pub rule: Vec<Rule>,
 }
 

@@ -7,29 +7,19 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ChatConfig {
-    /// A bot on Telegram.
     pub telegram: TelegramConfig,
 }
 
-/// A bot on Telegram.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct TelegramConfig {
-    /// The file with its token, which only its owner may read.
     pub token_file: Option<String>,
-    /// The numbers of the users who may use it.
     pub allowed_users: Vec<i64>,
-    /// The numbers of the groups in which they may.
     pub allowed_chats: Vec<i64>,
-    /// The repository in which `/new` makes sessions.
     pub repo: Option<String>,
-    /// Others, by a name.
     pub repos: BTreeMap<String, String>,
-    /// Whether a session gets a topic of its own, in groups that have topics.
     pub topics: bool,
-    /// The command that turns a recording into text; empty if there is none.
     pub voice_command: Vec<String>,
-    /// The server of the Bot API.
     pub api_url: String,
 }
 

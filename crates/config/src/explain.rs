@@ -5,19 +5,33 @@ use crate::fault::Fault;
 use crate::leaf::{Leaf, leaves};
 use toml::{Table, Value};
 
-/// A configuration with every key in it, and a remark on each. README shows it; where a key has a
-/// default, this is it.
+/// A configuration with every key in it, and a remark on each. docs/configuration.md shows it; where
+/// a key has a default, this is it.
 pub const DOCUMENTED: &str = include_str!("documented.toml");
 
 /// Tables whose next name is the user's own choice.
 const BY_NAME: [&[&str]; 3] = [&["persona"], &["repository"], &["chat", "telegram", "repos"]];
+
+/// Tables that were called something else once: what they were called, and what they are.
+const FORMER: [(&str, &str); 2] = [("limit", "usage_limit"), ("limits", "concurrency")];
+
+/// Tables under a former name, each by its line.
+pub fn outdated(text: &str) -> Vec<Fault> {
+    let leaves = leaves(text).unwrap_or_default();
+    let renamed = FORMER.iter().filter_map(|(former, name)| {
+        let leaf =
+            leaves.iter().find(|leaf| leaf.path.first().is_some_and(|table| table == former))?;
+        let why = format!("`[{former}]` is called `[{name}]` now; the former name is still read");
+        Some(Fault { line: leaf.line, why })
+    });
+    renamed.collect()
+}
 
 /// A key as it counts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Setting {
     /// The table that it stands in, as it is written; empty before the first.
     pub table: String,
-    /// Its own name.
     pub key: String,
     /// What counts; `None` where nothing is set and nothing is usual.
     pub value: Option<Value>,
@@ -25,15 +39,19 @@ pub struct Setting {
     pub default: Option<Value>,
     /// The line of the file that sets it.
     pub line: Option<usize>,
-    /// What it is for.
     pub about: Option<String>,
 }
 
 /// All settings of a text: those that everybody has first, then those that are by name.
 pub fn explain(text: &str) -> Result<Vec<Setting>, Vec<Fault>> {
     Config::parse(text)?;
-    let set = leaves(text)?;
-    let values: Table = text.parse().unwrap_or_default();
+    let mut set = leaves(text)?;
+    let mut values: Table = text.parse().unwrap_or_default();
+    for (former, name) in FORMER {
+        values.remove(former).and_then(|table| values.insert(name.to_owned(), table));
+        let tables = set.iter_mut().filter_map(|leaf| leaf.path.first_mut());
+        tables.filter(|table| *table == former).for_each(|table| name.clone_into(table));
+    }
     let usual = Table::try_from(Config::default()).unwrap_or_default();
     let known = leaves(DOCUMENTED)?;
     let of_all = known.iter().filter(|leaf| !by_name(leaf)).map(|leaf| {
@@ -110,7 +128,8 @@ mod tests {
     #[test]
     fn every_key_is_documented() {
         let documented = paths(DOCUMENTED);
-        for first in keys_of("") {
+        let former = |name: &String| FORMER.iter().any(|(former, _)| former == name);
+        for first in keys_of("").into_iter().filter(|name| !former(name)) {
             let inner = match &*first {
                 "default_agent" => vec![first.clone()],
                 "persona" => keys_of("persona.critic"),
@@ -151,11 +170,11 @@ mod tests {
     }
 
     #[test]
-    fn readme_shows_it_whole() {
-        let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");
-        let readme = std::fs::read_to_string(readme).unwrap();
-        let stands = readme.contains(&format!("```toml\n{DOCUMENTED}```\n"));
-        assert!(stands, "copy crates/config/src/documented.toml into README.md");
+    fn its_page_shows_it_whole() {
+        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/configuration.md");
+        let page = std::fs::read_to_string(page).unwrap();
+        let stands = page.contains(&format!("```toml\n{DOCUMENTED}```\n"));
+        assert!(stands, "copy crates/config/src/documented.toml into docs/configuration.md");
     }
 
     #[test]
@@ -174,5 +193,20 @@ mod tests {
         let model = of("model");
         assert_eq!((model.line, &*model.table), (Some(5), "persona.\"a b\""));
         assert!(explain("[trash]\nday = 3\n").is_err());
+    }
+
+    #[test]
+    fn a_former_name_is_read_and_named() {
+        let text = "[limits]\nlive = 3\n\n[limit]\nresume = true\n";
+        let config = Config::parse(text).unwrap();
+        assert!(config.usage_limit.resume && config.concurrency.live == 3);
+        let named: Vec<_> = outdated(text).into_iter().map(|told| (told.line, told.why)).collect();
+        assert!(named[0].0 == 5 && named[0].1.contains("`[usage_limit]`"), "{named:?}");
+        assert!(named[1].0 == 2 && named[1].1.contains("`[concurrency]`"), "{named:?}");
+        let live =
+            explain(text).unwrap().into_iter().find(|setting| setting.key == "live").unwrap();
+        assert_eq!((&*live.table, live.line), ("concurrency", Some(2)));
+        assert!(outdated(DOCUMENTED).is_empty());
+        assert!(Config::parse("[limit]\nresume = true\n[usage_limit]\nresume = true\n").is_err());
     }
 }

@@ -8,12 +8,9 @@ use std::time::Duration;
 #[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct IdleConfig {
-    /// Whether idle sessions are suspended at all.
     pub enabled: bool,
-    /// After how long, where the session itself does not say.
     #[serde(deserialize_with = "limit", serialize_with = "written")]
     pub timeout: Duration,
-    /// The same for sessions that work on a plan's task.
     #[serde(deserialize_with = "limit", serialize_with = "written")]
     pub task_timeout: Duration,
 }

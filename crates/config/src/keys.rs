@@ -8,21 +8,15 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct KeysConfig {
-    /// In the list.
     pub list: BTreeMap<String, Written>,
-    /// Among the questions.
     pub asks: BTreeMap<String, Written>,
-    /// While a session's own terminal is typed into.
     pub inline: BTreeMap<String, Written>,
-    /// While one looks back in it.
     pub past: BTreeMap<String, Written>,
 }
 
-/// One key, or several.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(untagged)]
 pub enum Written {
-    /// One.
     One(String),
     /// Several, or none.
     Several(Vec<String>),

@@ -36,13 +36,7 @@ fn gather(text: &str, table: &DeTable<'_>, path: &mut Vec<String>, found: &mut V
         path.push(key.get_ref().to_string());
         match value.get_ref() {
             DeValue::Table(inner) if !inner.is_empty() => gather(text, inner, path, found),
-            DeValue::Table(_)
-            | DeValue::String(_)
-            | DeValue::Integer(_)
-            | DeValue::Float(_)
-            | DeValue::Boolean(_)
-            | DeValue::Datetime(_)
-            | DeValue::Array(_) => {
+            _ => {
                 found.push((key.span().start, leaf(text, key.span().start, path, value)));
             }
         }

@@ -8,40 +8,31 @@ mod fault;
 mod idle;
 mod keys;
 mod leaf;
-mod limit;
-mod limits;
-mod looped;
 mod mark;
-mod memory;
-mod notify;
-mod plan;
 mod read;
 pub mod regular;
-mod trash;
+mod tables;
+mod usage_limit;
 mod verdict;
 pub mod whole;
 
 pub use auto_yes::{AutoYesConfig, unused};
 pub use chat::{ChatConfig, TelegramConfig};
-pub use explain::{DOCUMENTED, Setting, explain};
+pub use explain::{DOCUMENTED, Setting, explain, outdated};
 pub use fault::Fault;
 pub use idle::IdleConfig;
 pub use keys::{KeysConfig, Written};
-pub use limit::{Clock, LimitConfig, Quiet, Until};
-pub use limits::LimitsConfig;
-pub use looped::LoopConfig;
 pub use mark::Mark;
-pub use memory::MemoryConfig;
-pub use notify::{Notice, NotifyConfig};
-pub use plan::PlanConfig;
 pub use read::{Unread, line_of, text_of};
-pub use trash::TrashConfig;
+pub use tables::{
+    AcceptIn, CommandConfig, CompactConfig, ConcurrencyConfig, LoopConfig, MemoryConfig, Notice,
+    NotifyConfig, OutputConfig, PauseConfig, PlanConfig, ResumeConfig, ScreenConfig,
+    SnapshotConfig, TrashConfig, WorktreeConfig,
+};
+pub use usage_limit::{Clock, Quiet, Until, UsageLimitConfig};
 pub use verdict::in_words_of_core;
 
-use glis_agent::context::Form;
-use glis_core::pause::OnTimeout;
 use glis_core::safe::Patterns;
-use glis_wire::hold::Children;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -54,63 +45,33 @@ const MEGABYTES_MAX: u64 = 1_000_000;
 #[derive(Debug, Clone, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
-    /// The agent of `new` without `--agent`.
     pub default_agent: Option<String>,
-    /// Where worktrees lie, and what they get.
     pub worktree: WorktreeConfig,
-    /// How a pause goes.
     pub pause: PauseConfig,
-    /// When idle sessions are suspended.
     pub idle: IdleConfig,
-    /// Whether sessions go on by themselves after a usage limit.
-    pub limit: LimitConfig,
-    /// What happens when the machine runs short of memory.
+    #[serde(alias = "limit")]
+    pub usage_limit: UsageLimitConfig,
     pub memory: MemoryConfig,
-    /// How many agents run at once.
-    pub limits: LimitsConfig,
-    /// What a screen tells.
+    #[serde(alias = "limits")]
+    pub concurrency: ConcurrencyConfig,
     pub screen: ScreenConfig,
-    /// What is kept of the output.
     pub output: OutputConfig,
-    /// When snapshots are taken, and how long they are kept.
     pub snapshot: SnapshotConfig,
-    /// How long what was removed is kept.
     pub trash: TrashConfig,
-    /// How commands are resumed.
     pub command: CommandConfig,
-    /// How agents are resumed.
     pub resume: ResumeConfig,
-    /// How long conversations are made short.
     pub compact: CompactConfig,
-    /// How loops are looked back at.
     #[serde(rename = "loop")]
     pub looped: LoopConfig,
-    /// How plans are executed.
     pub plan: PlanConfig,
-    /// What the user is told of, and how.
     pub notify: NotifyConfig,
-    /// What rules answer for a person.
     pub auto_yes: AutoYesConfig,
-    /// Other keys for the overview.
     pub keys: KeysConfig,
-    /// Chats that sessions are used from.
     pub chat: ChatConfig,
-    /// What fresh worktrees get, by the path of the repository.
+    /// By the path of the repository.
     pub repository: BTreeMap<String, RepositoryConfig>,
     /// Manners that `new --persona` gives to an agent, by name.
     pub persona: BTreeMap<String, Persona>,
-}
-
-/// How long conversations are made short.
-#[derive(Debug, Clone, Deserialize, Serialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct CompactConfig {
-    /// Whether that happens by itself, where a session is paused or suspended and not used.
-    pub automatic: bool,
-    /// A program that writes the summary, with its arguments; none: an extract is made without one.
-    pub command: Vec<String>,
-    /// How long it may take.
-    pub secs_max: u32,
 }
 
 /// A manner that an agent is given.
@@ -129,42 +90,6 @@ pub struct Persona {
     pub args: Vec<String>,
 }
 
-/// How commands are resumed.
-#[derive(Debug, Clone, Default, Deserialize, Serialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct CommandConfig {
-    /// A command that is resumed is told what was said and done before.
-    pub resume_prompt: bool,
-}
-
-/// How agents are resumed.
-#[derive(Debug, Clone, Default, Deserialize, Serialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct ResumeConfig {
-    /// How much an agent is told that does not remember: `restart --with-context`, and commands.
-    pub prompt: Form,
-    /// Whether agents that died while no daemon ran are resumed when it starts.
-    pub interrupted: bool,
-}
-
-/// Where worktrees lie, and what they get.
-#[derive(Debug, Clone, Deserialize, Serialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct WorktreeConfig {
-    /// What a session's branch is called, before its name.
-    pub branch_prefix: String,
-    /// Folder for worktrees; the usual one if unset.
-    pub place: Option<String>,
-    /// Ignored files that every fresh worktree gets a copy of.
-    pub copy: Vec<String>,
-    /// Ignored files or folders that every fresh worktree gets a link to.
-    pub link: Vec<String>,
-    /// Whether every fresh worktree gets the submodules that the main checkout has.
-    pub submodules: bool,
-    /// How long a set-up command may take.
-    pub setup_secs_max: u32,
-}
-
 /// What fresh worktrees of one repository get beside what all get.
 #[derive(Debug, Clone, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
@@ -177,28 +102,9 @@ pub struct RepositoryConfig {
     pub setup: Option<String>,
 }
 
-/// When snapshots are taken, and how long they are kept.
-#[derive(Debug, Clone, Deserialize, Serialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct SnapshotConfig {
-    /// Whether running sessions are saved when a turn ends.
-    pub at_turn_end: bool,
-    /// How much time passes at least between two of those.
-    pub gap_secs: u64,
-    /// Larger files are listed and not kept.
-    pub file_megabytes_max: u64,
-    /// So many of the latest stay, however old they are.
-    pub keep_latest: usize,
-    /// Of the others, those younger than this,
-    pub keep_days: u64,
-    /// up to so many in all.
-    pub keep_max: usize,
-}
-
 /// What a fresh worktree of one repository gets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Provisions {
-    /// Ignored files to copy.
     pub copy: Vec<String>,
     /// Ignored files or folders to link to.
     pub link: Vec<String>,
@@ -206,120 +112,6 @@ pub struct Provisions {
     pub setup: Option<String>,
     /// How long that may take.
     pub setup_secs_max: u32,
-}
-
-/// How a pause goes.
-#[derive(Debug, Clone, Deserialize, Serialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct PauseConfig {
-    /// How long an interrupted agent may take to come to a safe state.
-    pub safe_state_secs: u64,
-    /// How long it may take after SIGINT.
-    pub interrupt_secs: u32,
-    /// How long it may take after SIGTERM.
-    pub terminate_secs: u32,
-    /// What becomes of a pause whose safe state does not come in time.
-    pub on_timeout: OnTimeout,
-    /// Whether a pause removes the worktree, where a snapshot holds all of it.
-    pub remove_worktree: bool,
-    /// It is removed as well where less than so many percent of its disk are free.
-    pub remove_below_percent: u64,
-    /// How long each step of a pause may take (the screen, the snapshot) before it is called off.
-    pub save_secs: u32,
-    /// The same for a forced pause, which goes on without it.
-    pub force_secs: u32,
-    /// How long `pause --all` waits for everything to stop.
-    pub all_secs: u64,
-    /// What becomes of the processes that an agent has started.
-    pub children: Children,
-}
-
-/// What a screen tells.
-#[derive(Debug, Clone, Deserialize, Serialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct ScreenConfig {
-    /// What the last line of a program that waits for a message ends in.
-    pub prompts: Vec<String>,
-    /// What a program that asks has on its screen.
-    pub questions: Vec<String>,
-}
-
-/// What is kept of the output.
-#[derive(Debug, Clone, Deserialize, Serialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct OutputConfig {
-    /// Megabytes of raw output kept per session.
-    pub megabytes_max: u64,
-}
-
-impl Default for WorktreeConfig {
-    fn default() -> Self {
-        Self {
-            branch_prefix: "glis/".to_owned(),
-            place: None,
-            copy: Vec::new(),
-            link: Vec::new(),
-            submodules: true,
-            setup_secs_max: 600,
-        }
-    }
-}
-
-impl Default for CompactConfig {
-    fn default() -> Self {
-        // A model that reads a hundred thousand words answers within a minute or two.
-        Self { automatic: true, command: Vec::new(), secs_max: 300 }
-    }
-}
-
-impl Default for ScreenConfig {
-    fn default() -> Self {
-        let Patterns { prompts, questions } = Patterns::default();
-        Self { prompts, questions }
-    }
-}
-
-impl Default for PauseConfig {
-    fn default() -> Self {
-        Self {
-            safe_state_secs: 30,
-            interrupt_secs: 5,
-            terminate_secs: 5,
-            on_timeout: OnTimeout::Refuse,
-            remove_worktree: false,
-            remove_below_percent: 0,
-            save_secs: 300,
-            force_secs: 30,
-            all_secs: 30,
-            children: Children::StopAll,
-        }
-    }
-}
-
-impl Default for SnapshotConfig {
-    fn default() -> Self {
-        Self {
-            at_turn_end: true,
-            gap_secs: 60,
-            file_megabytes_max: 100,
-            keep_latest: 20,
-            keep_days: 14,
-            keep_max: 200,
-        }
-    }
-}
-
-impl SnapshotConfig {
-    /// Larger files are listed and not kept.
-    pub fn file_bytes_max(&self) -> u64 {
-        self.file_megabytes_max.saturating_mul(1024 * 1024)
-    }
-}
-
-impl Default for OutputConfig {
-    fn default() -> Self {
-        Self { megabytes_max: 256 }
-    }
 }
 
 impl Config {
@@ -410,6 +202,8 @@ impl Config {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use glis_agent::context::Form;
+    use glis_core::pause::OnTimeout;
 
     fn read(text: &str) -> Result<Config, String> {
         let dir = tempfile::tempdir().unwrap();

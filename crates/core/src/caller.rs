@@ -6,14 +6,12 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Face {
-    /// The command line.
     #[default]
     Cli,
     /// The terminal's own screen.
     Tui,
     /// The page in a browser.
     Web,
-    /// A chat.
     Chat,
 }
 
@@ -35,4 +33,14 @@ pub struct Origin {
     pub face: Face,
     /// Who uses it, as the face knows: a user of this machine, a device, a chat.
     pub who: String,
+    /// The call's key, where it has one: what it led to is found by that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
+}
+
+impl Origin {
+    /// A call without a key.
+    pub fn new(face: Face, who: impl Into<String>) -> Self {
+        Self { face, who: who.into(), key: None }
+    }
 }

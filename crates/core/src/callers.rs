@@ -52,7 +52,8 @@ impl Callers {
             // What ended without an event of its own is left out here.
             self.operations.retain(|known, _| {
                 Some(*known) == under_way
-                    || [session.saving, session.compaction.asked].contains(&Some(*known))
+                    || [session.upkeep.saving, session.upkeep.compaction.asked]
+                        .contains(&Some(*known))
             });
             self.operations.insert(op, from.clone());
         }

@@ -17,7 +17,7 @@ pub(crate) fn check_place<'s>(
         Phase::Pausing(_) => session.runs(),
         Phase::Rest(_) | Phase::Chore { .. } => false,
     };
-    let stands = |session: &Session| match &session.worktree {
+    let stands = |session: &Session| match &session.place.worktree {
         Some(worktree) => worktree == place,
         // Not made yet, which takes a moment even where there is nothing to make.
         None => session.spec.in_place && session.spec.repo_root == place,

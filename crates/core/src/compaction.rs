@@ -2,7 +2,6 @@
 
 use crate::ids::OpId;
 use crate::reason::Why;
-use crate::timer::WallMs;
 use serde::{Deserialize, Serialize};
 
 /// One failure may be chance; what fails twice in a row is not tried again by itself.
@@ -11,8 +10,6 @@ pub const FAILURES_MAX: u32 = 2;
 /// How the compaction of a conversation stands.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Compaction {
-    /// When it was last made short, if ever.
-    pub at: Option<WallMs>,
     /// A caller waits for it by this operation.
     pub asked: Option<OpId>,
     /// How often in a row it has failed.
@@ -25,5 +22,21 @@ impl Compaction {
     /// Whether only a person has it tried again.
     pub fn is_given_up(&self) -> bool {
         self.failures >= FAILURES_MAX
+    }
+
+    pub(crate) fn succeed(&mut self, op: Option<OpId>) {
+        self.end(op);
+        *self = Self { asked: self.asked, ..Self::default() };
+    }
+
+    pub(crate) fn fail(&mut self, op: Option<OpId>, why: &Why) {
+        self.end(op);
+        self.failures += 1;
+        self.why = Some(why.clone());
+    }
+
+    /// What another caller waits for goes on.
+    fn end(&mut self, op: Option<OpId>) {
+        self.asked.take_if(|asked| Some(*asked) == op);
     }
 }

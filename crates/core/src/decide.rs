@@ -5,7 +5,6 @@ mod ask;
 mod chore;
 pub(crate) mod compact;
 mod end;
-mod frozen;
 mod gate;
 pub(crate) mod halt;
 mod idle;
@@ -13,6 +12,7 @@ pub(crate) mod judge;
 mod keep;
 pub(crate) mod looping;
 mod message;
+mod moved;
 pub(crate) mod pause;
 mod plan;
 mod recover;
@@ -22,23 +22,19 @@ mod sign;
 pub(crate) mod start;
 mod usage_limit;
 
-use crate::claims;
 use crate::decision::{Decision, Reply};
 use crate::draft::Draft;
 use crate::event::Event;
 use crate::house::House;
 use crate::input::{Command, Hearing, Input, Outcome};
 use crate::limits::Limits;
-use crate::pause::{Captured, PauseReason, PauseWish};
+use crate::pause::Captured;
 use crate::react::{self, follow, settle, settle_house};
 use crate::reason::FailedStep;
 use crate::refusal::Refusal;
-use crate::session::{FolderState, Phase, Session, StartStep};
+use crate::session::{Phase, Session};
 use crate::subject::Subject;
 use crate::timer::TimerKey;
-use chore::Of;
-use save::Saved;
-use start::Unsaid;
 
 impl House {
     /// Says what `input` leads to, and changes nothing.
@@ -68,7 +64,7 @@ fn decide(house: &House, input: Input) -> Result<Decision, Refusal> {
         }),
         Input::Sign { session, generation, spot, hearing, sign } => {
             Ok(match Draft::of(house, &session) {
-                Some(mut draft) if draft.session.generation == generation => {
+                Some(mut draft) if draft.session.agent.generation == generation => {
                     sign::take(&mut draft, spot, sign);
                     match hearing {
                         Hearing::Live => settle(draft),
@@ -79,6 +75,7 @@ fn decide(house: &House, input: Input) -> Result<Decision, Refusal> {
                 Some(_) | None => Decision::default(),
             })
         }
+        Input::RepoMoved { from, to } => Ok(moved::repository(house, &from, &to)),
         Input::Limits(limits) => Ok(set_limits(house, limits)),
         Input::ConfigRead(fault) => Ok(config_was_read(house, fault)),
         Input::Gate(command) => Ok(gate::command(house, command)),
@@ -87,7 +84,9 @@ fn decide(house: &House, input: Input) -> Result<Decision, Refusal> {
         Input::PlanOutcome { plan, outcome } => Ok(plan::outcome(house, &plan, outcome)),
         Input::AllObserved => Ok(gate::found(house)),
         Input::TimerFired { key: TimerKey::Gate(op), .. } => Ok(gate::time_is_up(house, op)),
-        // No timer is set for a plan yet.
+        Input::TimerFired { subject: Subject::Plan(plan), .. } => {
+            Ok(plan::budget::time_is_up(house, &plan))
+        }
         Input::TimerFired { subject, key } => Ok(subject
             .session()
             .and_then(|session| Draft::of(house, session))
@@ -96,7 +95,7 @@ fn decide(house: &House, input: Input) -> Result<Decision, Refusal> {
         Input::MemoryShort => Ok(idle::make_room(house)),
         // Nothing else follows: whatever else would be done may be what broke.
         Input::Broke { session, what, why } => Ok(match Draft::of(house, &session) {
-            Some(mut draft) if draft.session.barred.is_none() => {
+            Some(mut draft) if draft.session.upkeep.barred.is_none() => {
                 draft.event(Event::Barred { what, why });
                 draft.decision
             }
@@ -146,9 +145,10 @@ fn timer_fired(mut draft: Draft<'_>, key: TimerKey) -> Decision {
         TimerKey::Gate(_) => {}
         TimerKey::Verdict => judge::time_is_up(&mut draft),
         TimerKey::Compact => compact::is_due(&mut draft),
+        TimerKey::Budget => react::plan::time_is_up(&mut draft),
         // Whatever has happened to it meanwhile, it waits no longer for this.
         TimerKey::Retry(message) => {
-            if draft.session.queue.front().is_none_or(|m| m.id != message) {
+            if draft.session.talk.queue.front().is_none_or(|m| m.id != message) {
                 return Decision::default();
             }
         }
@@ -199,30 +199,24 @@ fn together(house: &House, commands: Vec<Command>) -> (Decision, Vec<Result<Repl
 
 /// Does what is asked of the session in hand.
 fn obey(draft: &mut Draft<'_>, command: Command) -> Result<(), Refusal> {
-    if starts_process(&draft.session, &command)
-        && let Some(place) = &draft.session.worktree
-    {
-        claims::check_place(draft.stirring(), place, &draft.session.id)?;
+    if starts_process(&draft.session, &command) {
+        draft.check_place()?;
     }
     match command {
         // It is decided on apart, since no session is there yet.
         Command::New { .. } => {}
         Command::Send { text, .. } => message::send(draft, text)?,
-        Command::Pause { mode, reason, on_timeout, clearing, .. } => {
+        Command::Pause { wish, until, .. } => {
             usage_limit::take_over(draft);
-            looping::ask_to_pause(draft, PauseWish { mode, reason, on_timeout, clearing })?;
+            looping::ask_to_pause(draft, wish)?;
             draft.release_from_gate();
+            if let Some(until) = until {
+                appointment::make(draft, until);
+            }
         }
         // It would run on although nothing may.
         Command::CancelPause { .. } if draft.gate.shut().is_some() => {
             return Err(draft.is_shut());
-        }
-        Command::PauseUntil { mode, on_timeout, clearing, until, .. } => {
-            let reason = PauseReason::User;
-            usage_limit::take_over(draft);
-            looping::ask_to_pause(draft, PauseWish { mode, reason, on_timeout, clearing })?;
-            draft.release_from_gate();
-            appointment::make(draft, until);
         }
         Command::CancelPause { .. } if looping::withdraw(draft) => {}
         Command::CancelPause { .. } => pause::cancel(draft)?,
@@ -275,8 +269,8 @@ fn begin_typing(draft: &mut Draft<'_>) {
 }
 
 fn acknowledge(draft: &mut Draft<'_>) {
-    let lost = draft.session.damage.is_some() || draft.session.folder == FolderState::Lost;
-    let (damaged, barred) = (lost, draft.session.barred.is_some());
+    let lost = draft.session.upkeep.damage.is_some() || draft.session.upkeep.folder_lost;
+    let (damaged, barred) = (lost, draft.session.upkeep.barred.is_some());
     if damaged {
         draft.event(Event::DamageAcknowledged);
     }
@@ -290,43 +284,18 @@ fn acknowledge(draft: &mut Draft<'_>) {
 
 /// Whether a command brings up a process where none runs.
 fn starts_process(session: &Session, command: &Command) -> bool {
-    match command {
-        Command::Resume { .. } | Command::Restart { .. } => {
-            matches!(session.phase, Phase::Rest(_))
-        }
-        Command::Send { .. } => session.wakes(),
-        Command::New { .. }
-        | Command::Pause { .. }
-        | Command::PauseUntil { .. }
-        | Command::CancelPause { .. }
-        | Command::Stop { .. }
-        | Command::LimitIdle { .. }
-        | Command::Remove { .. }
-        | Command::Snapshot { .. }
-        | Command::Compact { .. }
-        | Command::Restore { .. }
-        | Command::Return { .. }
-        | Command::Empty { .. }
-        | Command::Acknowledge { .. }
-        | Command::SetAutoYes { .. }
-        | Command::BeginTyping { .. }
-        | Command::SetLoop { .. }
-        | Command::Answer { .. } => false,
-    }
+    let brings_back = matches!(command, Command::Resume { .. } | Command::Restart { .. });
+    brings_back && matches!(session.phase, Phase::Rest(_))
+        || matches!(command, Command::Send { .. }) && session.wakes()
 }
 
-#[expect(clippy::too_many_lines, reason = "every outcome is named once")]
 fn take_outcome(draft: &mut Draft<'_>, outcome: Outcome) {
     match outcome {
         Outcome::WorktreeMade { op, worktree, branch, notes } => {
             start::worktree_made(draft, Event::WorktreeMade { op, worktree, branch, notes });
         }
         Outcome::WorktreeFailed { op, why } => start::worktree_failed(draft, op, why),
-        Outcome::StartChecked { op, found, set_up, forgotten, unheard } => {
-            let checked = Event::StartChecked { op, found, set_up };
-            start::checked(draft, op, checked, Unsaid { forgotten, unheard });
-        }
-        Outcome::StartUnfit { op, fault } => start::failed(draft, op, StartStep::Check, fault),
+        Outcome::StartChecked { op, result } => start::checked(draft, op, result),
         Outcome::ProcessNotStarted { op, fault } => start::not_started(draft, op, fault),
         Outcome::ProcessStarted { op, generation, process, began_at } => {
             start::process_started(draft, op, generation, process, began_at);
@@ -337,16 +306,14 @@ fn take_outcome(draft: &mut Draft<'_>, outcome: Outcome) {
         Outcome::NotTaken { message } => message::not_taken(draft, message),
         Outcome::AnswerGiven { ask } => ask::given(draft, &ask),
         Outcome::AnswerNotGiven { ask, why } => ask::not_given(draft, ask, why),
-        Outcome::NotInUse { spell, cause } => idle::not_in_use(draft, spell, cause),
-        Outcome::InUse { spell, cause } => idle::in_use(draft, spell, cause),
+        Outcome::UseChecked { spell, cause, usage } => idle::checked(draft, spell, cause, usage),
         Outcome::ReturnPlanned { at, now } => usage_limit::planned(draft, at, now),
         Outcome::Judged { generation, ask, verdict } => {
-            if generation == draft.session.generation {
+            if generation == draft.session.agent.generation {
                 judge::judged(draft, &ask, verdict);
             }
         }
-        Outcome::CanSave { op } => pause::can_save(draft, op),
-        Outcome::CannotSave { op, why } => pause::cannot_save(draft, op, why),
+        Outcome::SaveChecked { op, result } => pause::save_checked(draft, op, result),
         Outcome::TerminalCaptured { op, screen_at } => pause::captured(draft, op, screen_at),
         Outcome::CaptureFailed { op, what, why } => {
             let failed = match what {
@@ -359,63 +326,29 @@ fn take_outcome(draft: &mut Draft<'_>, outcome: Outcome) {
             pause::not_interrupted(draft, generation, why);
         }
         Outcome::CaptureOverdue { op, why } => pause::capture_overdue(draft, op, why),
-        Outcome::SnapshotTaken { op, moment, snapshot, left_out, warning } => {
-            pause::saved(draft, op, moment, pause::Taken { snapshot, left_out, warning });
-        }
-        Outcome::SnapshotFailed { op, moment, why } => pause::not_saved(draft, op, moment, why),
+        Outcome::SnapshotTaken { op, moment, result } => pause::saved(draft, op, moment, result),
         Outcome::SnapshotOverdue { op, moment, why } => {
             pause::save_overdue(draft, op, moment, why);
         }
-        Outcome::ProcessFrozen { op } => frozen::frozen(draft, op),
-        Outcome::NotFrozen { op, why } => frozen::not_frozen(draft, op, why),
-        Outcome::Thawed { op } => keep::thawed(draft, op),
-        Outcome::NotThawed { op, why } => keep::not_thawed(draft, op, &why),
+        Outcome::Frozen { op, result } => pause::frozen(draft, op, result),
+        Outcome::Thawed { op, result } => keep::thawed(draft, op, result),
         Outcome::Swept { op, left } => pause::swept(draft, op, left),
         Outcome::FolderLost => {
-            if draft.session.folder == FolderState::Whole && draft.session.runs() {
+            if !draft.session.upkeep.folder_lost && draft.session.runs() {
                 draft.event(Event::FolderLost);
             }
         }
         Outcome::ProcessEnded { generation, exit } => end::process_ended(draft, generation, exit),
-        Outcome::WorktreeCleared { op, leftover } => {
-            pause::cleared(draft, op, Event::WorktreeCleared { op, leftover });
+        Outcome::WorktreeCleared { op, result } => pause::cleared(draft, op, result),
+        Outcome::WorktreeSaved { op, occasion, generation, result } => {
+            end::saved(draft, op, occasion, generation, result);
         }
-        Outcome::WorktreeStays { op, why } => {
-            pause::cleared(draft, op, Event::WorktreeStays { op, why });
-        }
-        Outcome::WorktreeSaved { op, occasion, generation, snapshot } => {
-            end::saved(draft, Saved { op, occasion, generation, snapshot });
-        }
-        Outcome::WorktreeNotSaved { op, occasion, why } => {
-            end::not_saved(draft, op, occasion, why);
-        }
-        Outcome::PutAside { op, place } => {
-            chore::ended(draft, op, Of::PutAside, Event::Archived { op, place });
-        }
-        Outcome::NotPutAside { op, why } => {
-            chore::ended(draft, op, Of::PutAside, Event::RemovalFailed { op, why });
-        }
-        Outcome::WorktreeRestored { op, snapshot, notes } => {
-            chore::ended(draft, op, Of::Restore, Event::WorktreeRestored { op, snapshot, notes });
-        }
-        Outcome::NotRestored { op, why } => {
-            chore::ended(draft, op, Of::Restore, Event::RestoreFailed { op, why });
-        }
-        Outcome::BroughtBack { op } => {
-            chore::ended(draft, op, Of::Return, Event::Returned { op });
-        }
-        Outcome::NotBroughtBack { op, why } => {
-            chore::ended(draft, op, Of::Return, Event::ReturnFailed { op, why });
-        }
+        Outcome::ChoreEnded { op, result } => chore::ended(draft, op, result),
         Outcome::Compacted { op, entries, original } => {
             compact::succeeded(draft, op, entries, original);
         }
         Outcome::LookedBack(look) => looping::looked_back(draft, look),
         Outcome::NotCompacted { op, why } => compact::failed(draft, op, why),
         Outcome::CompactionEarly { wait } => compact::too_early(draft, wait),
-        Outcome::Emptied { op } => chore::emptied(draft, op),
-        Outcome::NotEmptied { op, why } => {
-            chore::ended(draft, op, Of::Empty, Event::EmptyingFailed { op, why });
-        }
     }
 }

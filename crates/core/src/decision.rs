@@ -24,13 +24,11 @@ pub enum Reply {
     /// It is done, or there is no caller.
     #[default]
     Done,
-    /// It was so already.
     Already,
     /// The operation is under way; its end is an event.
     Pending(OpId),
     /// The message has this number and so many are before it.
     Queued {
-        /// Its number.
         message: MessageId,
         /// How many stand before it.
         before: usize,
@@ -41,9 +39,7 @@ pub enum Reply {
     Deferred,
     /// The gate is being shut or opened; the end of that is an event.
     Gate {
-        /// The operation.
         op: OpId,
-        /// It was so already.
         already: bool,
         /// What that means for each session that is concerned.
         each: Vec<(SessionId, Result<Self, Refusal>)>,

@@ -1,6 +1,7 @@
 //! A decision in the making: it collects events and effects, and shows the house as it will be once
 //! they are applied, so that a decision can build on its own beginning.
 
+use crate::claims;
 use crate::decision::{Decision, Reply};
 use crate::effect::Effect;
 use crate::event::Event;
@@ -21,7 +22,6 @@ use std::collections::BTreeMap;
 /// and everything that was decided so far stays in view.
 pub(crate) struct Draft<'h> {
     house: &'h House,
-    /// The session in hand.
     pub(crate) session: Session,
     /// Those that were in hand before.
     former: BTreeMap<SessionId, Session>,
@@ -146,7 +146,7 @@ impl<'h> Draft<'h> {
     /// Adds an event and shows its consequence at once.
     pub(crate) fn event(&mut self, event: Event) {
         // The true time is stamped when it is recorded; no decision looks at it.
-        self.session.apply(self.session.last_active_at, &event);
+        self.session.apply(self.session.times.last_active_at, &event);
         let subject = self.session.id.clone().into();
         self.gate.apply(0, &subject, &event);
         self.learn(&event);
@@ -198,7 +198,11 @@ impl<'h> Draft<'h> {
         self.decision.effects.push((Subject::Plan(id.clone()), effect));
     }
 
-    /// What a run is.
+    /// A plan as it was before this decision.
+    pub(crate) fn plan_before(&self, id: &PlanId) -> Option<&'h Plan> {
+        self.house.plan(id)
+    }
+
     pub(crate) fn run_state(&self, run: &Run) -> RunState {
         run.state(run.session.as_ref().and_then(|id| self.session_of(id)))
     }
@@ -280,8 +284,22 @@ impl<'h> Draft<'h> {
         self.admission == Admission::AsConfigured
             && self.limits.over == Over::Refuse
             && self.gate.shut().is_none()
-            && self.session.deferred.is_none()
+            && self.session.starts.deferred.is_none()
             && self.limits.are_reached_by(self.admitted().count())
+    }
+
+    /// Refuses a start of the session in hand while nothing may start, or for want of a place.
+    pub(crate) fn check_start(&self) -> Result<(), Refusal> {
+        if self.gate.shut().is_some() {
+            return Err(self.is_shut());
+        }
+        if self.refuses_start() { Err(self.is_full()) } else { Ok(()) }
+    }
+
+    /// Refuses a start of the session in hand where a process of another one is at work.
+    pub(crate) fn check_place(&self) -> Result<(), Refusal> {
+        let Some(place) = &self.session.place.worktree else { return Ok(()) };
+        claims::check_place(self.stirring(), place, &self.session.id)
     }
 
     /// Lets a start of the session in hand wait for its turn.

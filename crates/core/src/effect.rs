@@ -4,7 +4,7 @@
 use crate::gate::GateSource;
 use crate::ids::{MessageId, OpId, RunId};
 use crate::pause::Moment;
-use crate::phase::StopCause;
+use crate::phase::{Chore, StopCause};
 use crate::talk::Ask;
 use crate::timer::{TimerKey, When};
 use crate::tree::Occasion;
@@ -22,10 +22,6 @@ pub enum Urgency {
 
 /// What to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(
-    missing_docs,
-    reason = "the fields are named like the session's own, where they are explained"
-)]
 pub enum Effect {
     /// Make or find the session's worktree.
     MakeWorktree { op: OpId },
@@ -73,8 +69,8 @@ pub enum Effect {
     CheckIdle { spell: u64, cause: StopCause },
     /// Say when a session that is parked at a usage limit may go on by itself, by the user's bounds.
     PlanReturn,
-    /// Put everything it holds aside, deleting nothing.
-    PutAside { op: OpId },
+    /// Do something with what it holds, while nothing runs.
+    DoChore { op: OpId, chore: Chore },
     /// Save the worktree, beside whatever else goes on.
     SaveWorktree { op: Option<OpId>, occasion: Occasion, generation: u32 },
     /// Make the conversation short, if that is worth it, beside whatever else goes on. Where no caller
@@ -84,12 +80,6 @@ pub enum Effect {
     LookBack { iteration: u32 },
     /// Remove the worktree, if its snapshot holds everything that may be asked of it.
     ClearWorktree { op: OpId },
-    /// Bring the worktree back to what this snapshot holds.
-    RestoreWorktree { op: OpId, snapshot: String },
-    /// Take everything that was put aside back to where it was.
-    BringBack { op: OpId },
-    /// Delete what was put aside, for good.
-    Empty { op: OpId },
     /// Of a plan: make what a run begins from, write its record, and make its session, unless it has one.
     BeginRun { run: RunId },
     /// Of a plan: have the work of a run committed and judged.

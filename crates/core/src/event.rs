@@ -95,10 +95,6 @@ impl Ending {
 /// What has happened to a session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[expect(
-    missing_docs,
-    reason = "the fields are named like the session's own, where they are explained"
-)]
 pub enum Event {
     /// A session exists.
     SessionCreated { op: OpId, name: String, spec: Box<Spec>, agent_ref: Option<String> },
@@ -365,6 +361,8 @@ pub enum Event {
     StartDeferred { cause: StartCause, why: Deferral, turn: u64 },
     /// What it waited for with its start is not waited for any more.
     StartForgone,
+    /// Its repository is at another place now.
+    RepoMoved { repo_root: String },
     /// Of the house: so many agents may run at once.
     LimitsSet(Limits),
     /// Of the house: the configuration file has a fault. The last good one counts meanwhile.

@@ -6,7 +6,6 @@ use crate::refusal::{Refusal, ResumeFault};
 use crate::session::Session;
 use crate::tree::PathList;
 
-/// How an operation ended.
 pub type End = Result<(), Failure>;
 
 /// Why an operation did not come to what was asked for. The session is what its events say.
@@ -22,15 +21,10 @@ pub enum Failure {
         doing: String,
     },
     /// The worktree was to be removed, but this is in no snapshot of it.
-    WouldBeLost {
-        /// What would be lost.
-        left_out: PathList,
-    },
+    WouldBeLost { left_out: PathList },
     /// The process was not brought up, and nothing else is tried instead.
     NotStarted(ResumeFault),
-    /// A step failed.
     Failed {
-        /// What was being done.
         step: FailedStep,
         /// The reason as it was given.
         why: Why,
@@ -50,14 +44,14 @@ impl Failure {
             Self::NotStarted(why) => Refusal::NotResumable {
                 session: name,
                 agent: session.spec.agent.clone(),
-                agent_ref: session.agent_ref.clone(),
+                agent_ref: session.agent.agent_ref.clone(),
                 site: session.site(),
                 why,
             },
             Self::Failed { step, why } => {
                 // Nothing else tells them: a session whose worktree was never made is gone.
                 let gone = step == FailedStep::MakeWorktree;
-                let unsent = session.queue.iter().filter(|_| gone).map(|m| m.text.clone());
+                let unsent = session.talk.queue.iter().filter(|_| gone).map(|m| m.text.clone());
                 Refusal::Failed { session: name, step, why, unsent: unsent.collect() }
             }
         }

@@ -1,35 +1,27 @@
 //! The fold: how each event changes a session.
 
 mod by_itself;
-mod compact;
-mod end;
 mod gate;
-mod idle;
-mod keep;
 mod looping;
-mod message;
 mod pause;
 pub(crate) mod plan;
-mod rescue;
-mod sign;
 mod start;
+mod talk;
 mod tree;
-mod usage_limit;
 
-use crate::by_itself::ByItself;
 use crate::event::{Event, Recorded, Spot};
 use crate::ids::SessionId;
-use crate::leftover::Leftovers;
 use crate::looping::Loop;
 use crate::pause::PauseWish;
-use crate::queue::Queue;
+use crate::rare::Rare;
 use crate::rule::Rule;
 use crate::session::{
-    Bar, Chore, Deferred, FolderState, Phase, Rejection, Rest, Seen, Session, Start, StartCause,
-    StartStep, WallMs,
+    Agent, Ahead, Bar, Chore, Course, Damage, Deferred, Phase, Place, Rejection, Rest, Saved,
+    Session, Start, StartCause, StartStep, Talk, Times, WallMs,
 };
-use crate::spec::{Mode, RefOrigin, SignSource, Spec, Takes, Traits};
-use crate::talk::ALLOW_FOR_SESSION;
+use crate::spec::{IdleLimit, Mode, RefOrigin, SignSource, Spec, Takes, Traits};
+use crate::status::Status;
+use crate::talk::{ALLOW_FOR_SESSION, Delivery};
 use pause::Progress;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -59,7 +51,7 @@ pub(crate) fn born(id: &SessionId, at: WallMs, event: &Event) -> Option<Session>
         let phase = Phase::Starting(start);
         Some(Session::fresh(id, at, (name, spec, agent_ref.clone()), phase))
     } else if let Event::SessionRecovered { card } = event {
-        let asked = (card.name.as_str(), &card.spec, card.agent_ref.clone());
+        let asked = (card.name.as_str(), &card.spec, card.agent.agent_ref.clone());
         let mut session = Session::fresh(id, at, asked, Phase::Rest(Rest::Interrupted));
         session.take_card(card);
         Some(session)
@@ -94,69 +86,39 @@ impl Session {
             name: name.to_owned(),
             spec: spec.clone(),
             phase,
-            worktree: None,
-            branch: None,
-            agent_ref,
-            former_refs: Vec::new(),
-            ran: false,
-            set_aside: None,
-            generation: 0,
             run: None,
-            rule: Rule::New,
-            queue: Queue::default(),
-            cut_off: false,
-            turn_failed: None,
-            was_asking: Vec::new(),
-            allowed: Vec::new(),
-            seen: Seen::default(),
-            seen_before: BTreeMap::new(),
-            limit_until: None,
-            limits: Box::default(),
-            by_itself: ByItself::default(),
-            leftovers: Leftovers::default(),
-            folder: FolderState::Whole,
-            undelivered: None,
-            deferred: None,
-            failed_starts: 0,
-            damage: None,
-            barred: None,
-            created_at: at,
-            last_active_at: at,
-            idle_spells: 0,
-            resumed_at: None,
-            paused_at: None,
-            resume_at: None,
-            stays: false,
-            snapshot: None,
-            baseline: None,
-            saving: None,
-            unsaved: None,
-            notes: Vec::new(),
-            found: None,
-            restored: None,
-            changed: None,
-            trashed: None,
-            compaction: Box::default(),
-            looped: spec.looped.clone().map(|spec| Box::new(Loop::begin(*spec))),
+            place: Place::default(),
+            agent: Agent { agent_ref, ..Agent::default() },
+            talk: Talk::default(),
+            times: Times { created_at: at, last_active_at: at },
+            saved: Saved::default(),
+            ahead: Ahead {
+                looped: spec.looped.clone().map(|spec| Box::new(Loop::begin(*spec))),
+                ..Ahead::default()
+            },
+            course: Course::default(),
+            starts: Rare::default(),
+            upkeep: Rare::default(),
         }
     }
 }
 
 impl Session {
-    /// Folds one event in.
     pub(crate) fn apply(&mut self, at: WallMs, event: &Event) {
         let former = self.status();
         if self.is_activity(event) {
-            self.last_active_at = at;
+            self.times.last_active_at = at;
         }
         self.account(event);
         self.forget_deferral(event);
         self.note_limits(event);
-        self.note_return(event);
-        self.note_loop(event);
+        self.course.by_itself.note(event);
+        self.ahead.note_loop(event);
         self.take_in(at, event);
         self.count_idle_spell(former);
         self.keep_appointment();
+        self.starts.tidy();
+        self.upkeep.tidy();
     }
 
     /// Every event is named once, with what takes it in.
@@ -184,7 +146,7 @@ impl Session {
             Event::CreationEnded { .. } => self.rest_as(Rest::Created),
             Event::StartBegan { op, cause, generation } => {
                 self.begin_start(*op, *cause, *generation);
-                self.mend_loop();
+                self.ahead.mend_loop();
             }
             Event::StartChecked { found, set_up, .. } => {
                 self.check_start(found.as_ref(), set_up.as_deref());
@@ -207,7 +169,7 @@ impl Session {
             Event::DeliveryBegan { message } => self.begin_delivery(*message),
             Event::DeliveryRefused { message, why } => self.refuse_delivery(*message, why),
             Event::MessageTaken { message, spot } => self.take_message(*message, *spot),
-            Event::MessageDoubted { message } => self.doubt_message(*message),
+            Event::MessageDoubted { message } => self.set_delivery(*message, Delivery::Doubtful),
             Event::MessageRequeued { message } => self.requeue_message(*message),
             Event::MessageRefused { message, why } => self.refuse_message(*message, why),
             Event::MessageDropped { message } => self.drop_message(*message),
@@ -229,13 +191,16 @@ impl Session {
             Event::AnswerFailed { ask, .. } => self.set_answering(ask, false),
             Event::AskJudged { ask, text, verdict } => self.take_verdict(ask, text, verdict),
             Event::AutoYesSet { on } => self.set_auto_yes(*on),
-            Event::LimitReached { reset_at, .. } => self.reach_limit(reset_at),
+            Event::LimitReached { reset_at, .. } => {
+                self.starts.limit_until = Some(reset_at.clone());
+                self.course.rule = Rule::LimitReached;
+            }
             Event::ScreenJudged { state } => self.judge_screen(state),
 
             Event::PauseBegan { op, mode, reason, on_timeout, clearing } => {
                 let (mode, reason, on_timeout, clearing) = (*mode, *reason, *on_timeout, *clearing);
                 self.begin_pause(at, *op, PauseWish { mode, reason, on_timeout, clearing });
-                self.take_pause_to_come(*op);
+                self.ahead.take_pause_to_come(*op);
             }
             Event::PauseHastened { mode, on_timeout, .. } => self.hasten(*mode, *on_timeout),
             Event::InterruptBegan { .. } => self.move_pause(Progress::Interrupted),
@@ -264,33 +229,36 @@ impl Session {
             Event::StopBegan { op, then, cause } => self.begin_stop(*op, then, *cause),
             Event::IdleLimitSet { limit } => self.limit_idle(*limit),
             Event::ResumeAppointed { at } => {
-                self.resume_at = *at;
-                self.stays = at.is_none();
+                self.ahead.resume_at = *at;
+                self.course.stays = at.is_none();
             }
             Event::PauseTakenOver { reason } => self.take_pause_over(*reason),
             Event::LimitOver { at } => self.end_limit(*at),
-            Event::Loop(event) => self.go_on_with_loop(event),
+            Event::Loop(event) => self.ahead.go_on_with_loop(event),
             Event::ProcessEnded { left, ending, .. } => {
                 self.note_kept_end(ending);
                 self.end_run(left);
             }
-            Event::LeftoversSwept { left, .. } => self.leftovers.clone_from(left),
+            Event::LeftoversSwept { left, .. } => self.starts.leftovers.clone_from(left),
             Event::Suspended { op } => self.suspend(*op),
             Event::Interrupted { why } => self.interrupt(why),
             Event::Completed => self.complete(),
             Event::Failed { why } => self.fail(why),
 
-            Event::SaveBegan { op } => self.saving = Some(*op),
-            Event::CompactionBegan { op } => self.begin_compaction(*op),
-            Event::ConversationCompacted { op, .. } => self.compact(at, *op),
-            Event::CompactionFailed { op, why } => self.fail_compaction(*op, why),
+            Event::SaveBegan { op } => self.upkeep.saving = Some(*op),
+            Event::CompactionBegan { op } => self.upkeep.compaction.asked = Some(*op),
+            Event::ConversationCompacted { op, .. } => {
+                self.saved.compacted_at = Some(at);
+                self.upkeep.compaction.succeed(*op);
+            }
+            Event::CompactionFailed { op, why } => self.upkeep.compaction.fail(*op, why),
             Event::WorktreeSaved { op, snapshot, occasion, generation } => {
                 self.end_save(*op);
                 self.take_save(snapshot, *occasion, *generation);
             }
             Event::WorktreeNotSaved { op, why, .. } => {
                 self.end_save(*op);
-                self.unsaved = Some(why.clone());
+                self.upkeep.unsaved = Some(why.clone());
             }
             Event::WorktreeRestored { snapshot, notes, .. } => {
                 self.take_restored(snapshot, notes);
@@ -314,30 +282,36 @@ impl Session {
                 self.adopt(*generation, process, *began_at);
             }
             Event::RecordDamaged { lost, kept } => self.note_damage(lost, kept),
-            Event::FolderLost => self.folder = FolderState::Lost,
+            Event::FolderLost => self.upkeep.folder_lost = true,
             Event::DamageAcknowledged => {
-                self.damage = None;
-                self.folder = FolderState::Whole;
+                self.upkeep.damage = None;
+                self.upkeep.folder_lost = false;
             }
             Event::Barred { what, why } => {
-                self.barred = Some(Bar { what: what.clone(), why: why.clone() });
+                self.upkeep.barred = Some(Bar { what: what.clone(), why: why.clone() });
             }
-            Event::BarLifted => self.barred = None,
+            Event::BarLifted => self.upkeep.barred = None,
+            Event::RepoMoved { repo_root } => {
+                if self.spec.in_place {
+                    self.place.worktree = Some(repo_root.clone());
+                }
+                self.spec.repo_root.clone_from(repo_root);
+            }
             Event::StartDeferred { cause, why, turn } => {
-                self.deferred = Some(Deferred { cause: *cause, why: *why, turn: *turn });
+                self.starts.deferred = Some(Deferred { cause: *cause, why: *why, turn: *turn });
             }
-            Event::StartForgone => self.deferred = None,
+            Event::StartForgone => self.starts.deferred = None,
         }
     }
 
     /// What was seen once does not count again.
     fn account(&mut self, event: &Event) {
         match event.spot() {
-            Some(Spot::Stream(offset)) => self.seen.stream = self.seen.stream.max(offset),
+            Some(Spot::Stream(offset)) => self.talk.seen.stream = self.talk.seen.stream.max(offset),
             Some(Spot::Transcript(offset)) => {
-                self.seen.transcript = self.seen.transcript.max(offset);
+                self.talk.seen.transcript = self.talk.seen.transcript.max(offset);
             }
-            Some(Spot::Hook(offset)) => self.seen.hooks = self.seen.hooks.max(offset),
+            Some(Spot::Hook(offset)) => self.talk.seen.hooks = self.talk.seen.hooks.max(offset),
             Some(Spot::Screen) | None => {}
         }
     }
@@ -353,12 +327,47 @@ impl Session {
                 | Event::RemovalBegan { .. }
         );
         if begun {
-            self.deferred = None;
+            self.starts.deferred = None;
         }
     }
 
-    /// Comes to rest.
     fn rest_as(&mut self, rest: Rest) {
         self.phase = Phase::Rest(rest);
+    }
+
+    fn note_damage(&mut self, lost: &[(u64, u64)], kept: &str) {
+        let length = |(first, last): &(u64, u64)| last.saturating_sub(*first) + 1;
+        let before = self.upkeep.damage.as_ref().map_or(0, |former| former.lost);
+        let lost = before + lost.iter().map(length).sum::<u64>();
+        self.upkeep.damage = Some(Damage { lost, kept: kept.to_owned() });
+    }
+
+    /// Gives it another time; a spell that has begun begins anew.
+    fn limit_idle(&mut self, limit: IdleLimit) {
+        self.spec.limit_idle(limit);
+        self.course.idle_spells += 1;
+    }
+
+    /// A session that has become idle has all of its time again.
+    fn count_idle_spell(&mut self, former: Status) {
+        if former != Status::Idle && self.status() == Status::Idle {
+            self.course.idle_spells += 1;
+        }
+    }
+
+    /// Whether an event is something that the agent or the user has done. That an idle session is
+    /// suspended, with everything that belongs to it, is not: it stays as old as it is.
+    fn is_activity(&self, event: &Event) -> bool {
+        let suspends = matches!(&self.phase, Phase::Stopping { cause, .. } if !cause.is_asked());
+        let by_us = matches!(self.course.rule, Rule::Idled | Rule::MadeRoom);
+        let suspended = matches!(self.phase, Phase::Rest(_)) && by_us;
+        let begins = matches!(event, Event::StopBegan { cause, .. } if !cause.is_asked());
+        let ends = matches!(event, Event::ProcessEnded { .. } | Event::Suspended { .. });
+        let saves = matches!(
+            event,
+            Event::WorktreeSaved { op: None, .. } | Event::WorktreeNotSaved { op: None, .. }
+        );
+        let limits = matches!(event, Event::IdleLimitSet { .. });
+        !(begins || limits || event.is_upkeep() || ends && suspends || saves && suspended)
     }
 }

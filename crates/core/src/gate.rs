@@ -2,9 +2,8 @@
 
 use crate::ids::{OpId, SessionId};
 use crate::pause::{OnTimeout, PauseMode, PauseReason, PauseWish};
-use crate::phase::AfterStop;
 use crate::reason::Why;
-use crate::session::{Phase, Session, StartStep, WallMs};
+use crate::session::{Session, WallMs};
 use crate::tree::Clearing;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -13,7 +12,6 @@ use std::collections::BTreeSet;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Gate {
-    /// Everything may start.
     Open {
         /// The operation that opened it.
         op: OpId,
@@ -31,7 +29,6 @@ pub enum Gate {
 /// A gate that is shut.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shut {
-    /// The operation.
     pub op: OpId,
     /// When it was shut.
     pub since: WallMs,
@@ -62,7 +59,6 @@ pub enum GateStep {
 pub struct GateWish {
     /// How much it may disturb.
     pub mode: PauseMode,
-    /// Why.
     pub reason: PauseReason,
     /// What happens when an agent that was interrupted does not come to a safe state.
     pub on_timeout: OnTimeout,
@@ -105,7 +101,6 @@ pub enum GateCommand {
 /// What the file beside the log says about which sessions come back.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Kept {
-    /// These do.
     Set(Vec<SessionId>),
     /// It is not there: the log knows.
     Missing,
@@ -128,7 +123,6 @@ pub enum GateSource {
 /// What has happened to the gate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "the fields are named like the gate's own")]
 pub enum GateEvent {
     /// It is shut: nothing starts. These are stopped, and come back when it is opened.
     Shut {
@@ -213,23 +207,6 @@ impl Gate {
         match self {
             Self::Open { returning, .. } => returning.contains(session),
             Self::Pausing(shut) | Self::Paused(shut) => shut.set.contains(session),
-        }
-    }
-}
-
-impl Session {
-    /// Whether an agent of it runs, or is about to. A worktree that is being made is nothing yet.
-    pub fn is_at_work(&self) -> bool {
-        match &self.phase {
-            Phase::Starting(start) => start.step != StartStep::Worktree,
-            Phase::Live => true,
-            // What was at rest before is only saved.
-            Phase::Pausing(pause) => pause.from.is_none(),
-            // A paused one whose process was kept stands still, and is only ended.
-            Phase::Stopping { then: AfterStop::StayPaused(_), .. }
-            | Phase::Rest(_)
-            | Phase::Chore { .. } => false,
-            Phase::Stopping { .. } => self.worktree.is_some(),
         }
     }
 }

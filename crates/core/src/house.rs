@@ -87,7 +87,7 @@ impl House {
     fn seen_of_run(&self, recorded: &Recorded) -> Option<(Status, Option<String>)> {
         let session = self.session(recorded.subject.session()?)?;
         session.spec.task.as_ref()?;
-        Some((session.status(), session.agent_ref.clone()))
+        Some((session.status(), session.agent.agent_ref.clone()))
     }
 
     fn touch_run(&mut self, recorded: &Recorded) {
@@ -236,17 +236,13 @@ impl House {
 
     /// The removed session that a person means: the last one of that name, or by its id.
     pub fn find_removed(&self, given: &str) -> Result<&Session, Refusal> {
-        let removed = || self.all_sessions().filter(|s| s.trashed.is_some());
+        let removed = || self.all_sessions().filter(|s| s.upkeep.trashed.is_some());
         let named = removed().filter(|s| s.name == given);
-        if let Some(session) = named.max_by_key(|s| s.trashed.as_ref().map(|t| t.at)) {
+        if let Some(session) = named.max_by_key(|s| s.upkeep.trashed.as_ref().map(|t| t.at)) {
             return Ok(session);
         }
-        let mut like = removed().filter(|s| !given.is_empty() && s.id.0.starts_with(given));
-        match (like.next(), like.next()) {
-            (Some(session), None) => Ok(session),
-            (Some(_), Some(_)) => Err(Refusal::Ambiguous { given: given.to_owned() }),
-            (None, _) => Err(Refusal::NotInTrash { given: given.to_owned() }),
-        }
+        let like = removed().filter(|s| !given.is_empty() && s.id.0.starts_with(given));
+        only(like, given)?.ok_or_else(|| Refusal::NotInTrash { given: given.to_owned() })
     }
 
     /// The session with exactly this id.
@@ -263,8 +259,11 @@ impl House {
     pub fn also_in(&self, own: &SessionId, agent_ref: &str) -> Option<&Session> {
         let agent = &self.session(own)?.spec.agent;
         self.all_sessions().find(|other| {
-            let known = other.agent_ref.as_deref() == Some(agent_ref);
-            known && other.spec.agent == *agent && other.id != *own && other.trashed.is_none()
+            let known = other.agent.agent_ref.as_deref() == Some(agent_ref);
+            known
+                && other.spec.agent == *agent
+                && other.id != *own
+                && other.upkeep.trashed.is_none()
         })
     }
 
@@ -303,12 +302,8 @@ impl House {
         if let Some(session) = self.session(&SessionId(given.to_owned())) {
             return Ok(session);
         }
-        let mut like = self.sessions().filter(|s| !given.is_empty() && s.id.0.starts_with(given));
-        match (like.next(), like.next()) {
-            (Some(session), None) => Ok(session),
-            (Some(_), Some(_)) => Err(Refusal::Ambiguous { given: given.to_owned() }),
-            (None, _) => Err(Refusal::NoSuchSession { given: given.to_owned() }),
-        }
+        let like = self.sessions().filter(|s| !given.is_empty() && s.id.0.starts_with(given));
+        only(like, given)?.ok_or_else(|| Refusal::NoSuchSession { given: given.to_owned() })
     }
 
     /// The session that works on a task, or was the last to.
@@ -316,13 +311,9 @@ impl House {
         let (slug, task) = plan::named(given);
         let named = self.plans.values().filter(|plan| slug.is_none_or(|s| plan.spec.slug == s));
         let runs = named.filter_map(|plan| plan.latest_run(task)?.session.as_ref());
-        let mut sessions = runs.filter_map(|id| self.session(id));
-        let mut living = sessions.by_ref().filter(|session| session.status() != Status::Archived);
-        match (living.next(), living.next()) {
-            (Some(session), None) => Ok(session),
-            (Some(_), Some(_)) => Err(Refusal::Ambiguous { given: given.to_owned() }),
-            (None, _) => Err(Refusal::NoSuchSession { given: given.to_owned() }),
-        }
+        let sessions = runs.filter_map(|id| self.session(id));
+        let living = sessions.filter(|session| session.status() != Status::Archived);
+        only(living, given)?.ok_or_else(|| Refusal::NoSuchSession { given: given.to_owned() })
     }
 
     pub(crate) fn next_op(&self) -> OpId {
@@ -342,8 +333,19 @@ impl House {
             self.next_message = self.next_message.max(message + 1);
         }
         if let Event::SessionRecovered { card } = event {
-            let last = card.queue.iter().map(|message| message.id.0).max();
+            let last = card.talk.queue.iter().map(|message| message.id.0).max();
             self.next_message = self.next_message.max(last.map_or(0, |last| last + 1));
         }
+    }
+}
+
+/// The one session that fits what a person says, if one does; more than one are not told apart.
+fn only<'s>(
+    mut fits: impl Iterator<Item = &'s Session>,
+    given: &str,
+) -> Result<Option<&'s Session>, Refusal> {
+    match (fits.next(), fits.next()) {
+        (Some(_), Some(_)) => Err(Refusal::Ambiguous { given: given.to_owned() }),
+        (one, _) => Ok(one),
     }
 }

@@ -8,7 +8,6 @@ use std::fmt;
 #[serde(transparent)]
 pub struct SessionId(pub String);
 
-/// A plan's id.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct PlanId(pub String);

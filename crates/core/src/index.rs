@@ -6,14 +6,14 @@ use crate::phase::{Chore, Phase};
 use crate::session::Session;
 use crate::status::Status;
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// Which sessions do something, which go on by themselves, and which have a name.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Index {
     stirring: BTreeSet<SessionId>,
     going_on: BTreeSet<SessionId>,
-    named: BTreeMap<String, BTreeSet<SessionId>>,
+    named: BTreeSet<(String, SessionId)>,
 }
 
 /// What the index has of a session.
@@ -47,13 +47,6 @@ impl Entry {
     }
 }
 
-impl Session {
-    /// Whether something of it is under way, or waits for its turn.
-    pub(crate) fn stirs(&self) -> bool {
-        !matches!(self.phase, Phase::Rest(_)) || self.deferred.is_some()
-    }
-}
-
 impl Index {
     /// A session has become something else.
     pub(crate) fn change(&mut self, id: &SessionId, was: &Entry, is: &Entry) {
@@ -71,15 +64,10 @@ impl Index {
             self.going_on.remove(id);
         }
         for name in was.names() {
-            if let Some(ids) = self.named.get_mut(name) {
-                ids.remove(id);
-                if ids.is_empty() {
-                    self.named.remove(name);
-                }
-            }
+            self.named.remove(&(name.clone(), id.clone()));
         }
         for name in is.names() {
-            self.named.entry(name.clone()).or_default().insert(id.clone());
+            self.named.insert((name.clone(), id.clone()));
         }
     }
 
@@ -104,6 +92,7 @@ impl Index {
 
     /// Sessions that have this name, or are about to.
     pub(crate) fn named(&self, name: &str) -> impl Iterator<Item = &SessionId> {
-        self.named.get(name).into_iter().flatten()
+        let first = (name.to_owned(), SessionId(String::new()));
+        self.named.range(first..).take_while(move |entry| entry.0 == name).map(|entry| &entry.1)
     }
 }

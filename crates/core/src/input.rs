@@ -9,7 +9,7 @@ use crate::ids::{AskId, MessageId, OpId, PlanId, SessionId};
 use crate::leftover::Leftovers;
 use crate::limits::Limits;
 use crate::looping::{LookedBack, LoopChange};
-use crate::pause::{Captured, Moment, OnTimeout, PauseMode, PauseReason};
+use crate::pause::{Captured, Moment, PauseWish};
 use crate::plan::{PlanCommand, PlanOutcome};
 use crate::reason::Why;
 use crate::refusal::ResumeFault;
@@ -18,7 +18,7 @@ use crate::spec::{IdleLimit, Spec};
 use crate::subject::Subject;
 use crate::talk::Ask;
 use crate::timer::{TimerKey, WallMs};
-use crate::tree::{Clearing, Found, Occasion, PathList, SnapshotRef};
+use crate::tree::{Found, Occasion, PathList, SnapshotRef};
 use crate::verdict::Verdict;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -32,25 +32,19 @@ pub enum Input {
     /// A call asks for something.
     Command(Command),
     /// An effect has had an end.
-    Outcome {
-        /// The session.
-        session: SessionId,
-        /// What came of it.
-        outcome: Outcome,
-    },
+    Outcome { session: SessionId, outcome: Outcome },
     /// An agent was seen to do something.
     Sign {
-        /// The session.
         session: SessionId,
         /// The start of its process that this is about.
         generation: u32,
-        /// Where it was seen.
         spot: Spot,
         /// When it was heard.
         hearing: Hearing,
-        /// What was seen.
         sign: Sign,
     },
+    /// A repository is at another place now.
+    RepoMoved { from: String, to: String },
     /// The configuration says how many agents may run at once.
     Limits(Limits),
     /// The configuration file was read: what is wrong with it, if anything is.
@@ -58,26 +52,15 @@ pub enum Input {
     /// A call asks for something of the gate.
     Gate(GateCommand),
     /// What the gate has stopped is written down, or could not be.
-    GateKept {
-        /// The operation.
-        op: OpId,
-        /// Why not, if not.
-        result: Result<(), Why>,
-    },
+    GateKept { op: OpId, result: Result<(), Why> },
     /// A call asks for something of a plan.
     Plan(PlanCommand),
     /// An effect about a plan has had an end.
-    PlanOutcome {
-        /// The plan.
-        plan: PlanId,
-        /// What came of it.
-        outcome: PlanOutcome,
-    },
+    PlanOutcome { plan: PlanId, outcome: PlanOutcome },
     /// After this daemon's own start every session was told what the world looks like.
     AllObserved,
     /// The time of a timer has come.
     TimerFired {
-        /// What it is about.
         subject: Subject,
         /// What it was set for.
         key: TimerKey,
@@ -85,25 +68,12 @@ pub enum Input {
     /// The machine is short of memory.
     MemoryShort,
     /// What was being done for a session took the daemon down, or cannot be done at all.
-    Broke {
-        /// The session.
-        session: SessionId,
-        /// What was being done.
-        what: String,
-        /// What came of it.
-        why: String,
-    },
+    Broke { session: SessionId, what: String, why: String },
     /// What the world looks like after this daemon's own start.
-    Observed {
-        /// The session.
-        session: SessionId,
-        /// What was found.
-        world: World,
-    },
+    Observed { session: SessionId, world: World },
 }
 
 impl Input {
-    /// What this is about.
     pub fn subject(&self) -> Subject {
         match self {
             Self::Command(command) => command.session().clone().into(),
@@ -112,6 +82,7 @@ impl Input {
             | Self::Broke { session, .. }
             | Self::Observed { session, .. } => session.clone().into(),
             Self::Limits(_)
+            | Self::RepoMoved { .. }
             | Self::ConfigRead(_)
             | Self::Gate(_)
             | Self::GateKept { .. }
@@ -125,63 +96,76 @@ impl Input {
 }
 
 /// What a person can ask of a session.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[expect(
-    missing_docs,
-    reason = "the fields are named like the session's own, where they are explained"
-)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Command {
     /// A session of its own.
-    New { id: SessionId, name: String, spec: Box<Spec>, agent_ref: Option<String> },
-    /// A message.
-    Send { session: SessionId, text: String },
-    /// Stop and keep everything.
+    New {
+        id: SessionId,
+        name: String,
+        spec: Box<Spec>,
+        agent_ref: Option<String>,
+    },
+    Send {
+        session: SessionId,
+        text: String,
+    },
     Pause {
         session: SessionId,
-        mode: PauseMode,
-        reason: PauseReason,
-        on_timeout: OnTimeout,
-        #[serde(default)]
-        clearing: Clearing,
+        wish: PauseWish,
+        /// It goes on by itself when the clock on the wall shows this time.
+        until: Option<WallMs>,
     },
-    /// Stop and keep everything, and go on by itself when the clock on the wall shows this time.
-    PauseUntil {
+    CancelPause {
         session: SessionId,
-        mode: PauseMode,
-        on_timeout: OnTimeout,
-        clearing: Clearing,
-        until: WallMs,
     },
-    /// Call a pause off.
-    CancelPause { session: SessionId },
-    /// Go on.
-    Resume { session: SessionId, prompt: Option<String> },
+    Resume {
+        session: SessionId,
+        prompt: Option<String>,
+    },
     /// Begin anew, with this first message.
-    Restart { session: SessionId, agent_ref: Option<String>, prompt: Option<String> },
+    Restart {
+        session: SessionId,
+        agent_ref: Option<String>,
+        prompt: Option<String>,
+    },
     /// End the process, keep the session.
-    Stop { session: SessionId, cause: StopCause },
+    Stop {
+        session: SessionId,
+        cause: StopCause,
+    },
     /// Suspend it after so much idle time.
-    LimitIdle { session: SessionId, limit: IdleLimit },
-    /// Put the session aside.
+    LimitIdle {
+        session: SessionId,
+        limit: IdleLimit,
+    },
     Remove {
         session: SessionId,
-        #[serde(default)]
         running: IfRunning,
     },
-    /// Save its worktree.
-    Snapshot { session: SessionId },
-    /// Make its conversation short.
-    Compact { session: SessionId },
+    Snapshot {
+        session: SessionId,
+    },
+    Compact {
+        session: SessionId,
+    },
     /// Bring its worktree back to what this snapshot holds.
-    Restore { session: SessionId, snapshot: String },
+    Restore {
+        session: SessionId,
+        snapshot: String,
+    },
     /// Take it out of the trash, under another name if need be.
-    Return { session: SessionId, name: Option<String> },
+    Return {
+        session: SessionId,
+        name: Option<String>,
+    },
     /// Delete what the trash has of it, for good.
-    Empty { session: SessionId },
+    Empty {
+        session: SessionId,
+    },
     /// Take note of the damage to its record, and of what took the daemon down.
-    Acknowledge { session: SessionId },
-    /// Answer what it asks.
+    Acknowledge {
+        session: SessionId,
+    },
     Answer {
         session: SessionId,
         ask: Option<AskId>,
@@ -190,11 +174,19 @@ pub enum Command {
         reason: Option<String>,
     },
     /// Have the rules answer what it asks, or not.
-    SetAutoYes { session: SessionId, on: bool },
+    SetAutoYes {
+        session: SessionId,
+        on: bool,
+    },
     /// Note that somebody begins to type into its terminal.
-    BeginTyping { session: SessionId },
+    BeginTyping {
+        session: SessionId,
+    },
     /// Change what a loop is asked to be.
-    SetLoop { session: SessionId, change: LoopChange },
+    SetLoop {
+        session: SessionId,
+        change: LoopChange,
+    },
 }
 
 impl Command {
@@ -204,7 +196,6 @@ impl Command {
             Self::New { id: session, .. }
             | Self::Send { session, .. }
             | Self::Pause { session, .. }
-            | Self::PauseUntil { session, .. }
             | Self::CancelPause { session }
             | Self::Resume { session, .. }
             | Self::Restart { session, .. }
@@ -232,13 +223,11 @@ pub enum IfRunning {
     /// It keeps running, and the request is refused.
     #[default]
     Refuse,
-    /// It is stopped first.
     Stop,
 }
 
 /// What came of an effect.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(missing_docs, reason = "each names the effect that it answers")]
 pub enum Outcome {
     WorktreeMade {
         op: OpId,
@@ -252,14 +241,7 @@ pub enum Outcome {
     },
     StartChecked {
         op: OpId,
-        found: Option<Found>,
-        set_up: Option<Vec<String>>,
-        forgotten: Vec<String>,
-        unheard: Vec<MessageId>,
-    },
-    StartUnfit {
-        op: OpId,
-        fault: ResumeFault,
+        result: Result<Checked, ResumeFault>,
     },
     ProcessStarted {
         op: OpId,
@@ -301,15 +283,11 @@ pub enum Outcome {
         /// What the clock on the wall shows.
         now: WallMs,
     },
-    /// Nothing keeps an idle session awake.
-    NotInUse {
+    /// It was looked at what keeps an idle session awake.
+    UseChecked {
         spell: u64,
         cause: StopCause,
-    },
-    /// Something does, or it cannot be known.
-    InUse {
-        spell: u64,
-        cause: StopCause,
+        usage: Use,
     },
     /// What the rules say about this very question of this very process: the next one may ask the same
     /// with other programs at hand.
@@ -318,12 +296,9 @@ pub enum Outcome {
         ask: Ask,
         verdict: Verdict,
     },
-    CanSave {
+    SaveChecked {
         op: OpId,
-    },
-    CannotSave {
-        op: OpId,
-        why: Why,
+        result: Result<(), Why>,
     },
     TerminalCaptured {
         op: OpId,
@@ -346,14 +321,7 @@ pub enum Outcome {
     SnapshotTaken {
         op: OpId,
         moment: Moment,
-        snapshot: Option<SnapshotRef>,
-        left_out: PathList,
-        warning: Option<Why>,
-    },
-    SnapshotFailed {
-        op: OpId,
-        moment: Moment,
-        why: Why,
+        result: Result<Taken, Why>,
     },
     /// It took longer than it may.
     SnapshotOverdue {
@@ -361,19 +329,13 @@ pub enum Outcome {
         moment: Moment,
         why: Why,
     },
-    ProcessFrozen {
+    Frozen {
         op: OpId,
-    },
-    NotFrozen {
-        op: OpId,
-        why: Why,
+        result: Result<(), Why>,
     },
     Thawed {
         op: OpId,
-    },
-    NotThawed {
-        op: OpId,
-        why: Why,
+        result: Result<(), Why>,
     },
     Swept {
         op: OpId,
@@ -385,55 +347,20 @@ pub enum Outcome {
         generation: u32,
         exit: Exit,
     },
-    PutAside {
+    ChoreEnded {
         op: OpId,
-        place: String,
-    },
-    NotPutAside {
-        op: OpId,
-        why: Why,
+        result: Result<Done, Why>,
     },
     WorktreeSaved {
         op: Option<OpId>,
         occasion: Occasion,
         generation: u32,
-        snapshot: SnapshotRef,
+        result: Result<SnapshotRef, Why>,
     },
-    WorktreeNotSaved {
-        op: Option<OpId>,
-        occasion: Occasion,
-        why: Why,
-    },
+    /// What could not be deleted of it is told, where something could not; else why it stays.
     WorktreeCleared {
         op: OpId,
-        leftover: Option<Why>,
-    },
-    WorktreeStays {
-        op: OpId,
-        why: Why,
-    },
-    WorktreeRestored {
-        op: OpId,
-        snapshot: SnapshotRef,
-        notes: Vec<String>,
-    },
-    NotRestored {
-        op: OpId,
-        why: Why,
-    },
-    BroughtBack {
-        op: OpId,
-    },
-    NotBroughtBack {
-        op: OpId,
-        why: Why,
-    },
-    Emptied {
-        op: OpId,
-    },
-    NotEmptied {
-        op: OpId,
-        why: Why,
+        result: Result<Option<Why>, Why>,
     },
     /// So many entries were summed up; this file has them.
     Compacted {
@@ -450,4 +377,44 @@ pub enum Outcome {
     CompactionEarly {
         wait: Duration,
     },
+}
+
+/// What a look before a start has shown.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Checked {
+    /// How the worktree was found.
+    pub found: Option<Found>,
+    /// What came of a set-up that ran again.
+    pub set_up: Option<Vec<String>>,
+    /// Messages that the agent took, and that its former process took with it before anything was written
+    /// down: to the one that begins now they were never said.
+    pub forgotten: Vec<String>,
+    /// Messages in doubt that it has never heard of either.
+    pub unheard: Vec<MessageId>,
+}
+
+/// Whether a session that does nothing is used all the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Use {
+    /// It is, or that cannot be known.
+    InUse,
+    Free,
+}
+
+/// What a pause has saved of a worktree.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Taken {
+    pub snapshot: Option<SnapshotRef>,
+    /// What would be lost with the worktree.
+    pub left_out: PathList,
+    pub warning: Option<Why>,
+}
+
+/// What a chore has done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Done {
+    PutAside { place: String },
+    Restored { snapshot: SnapshotRef, notes: Vec<String> },
+    BroughtBack,
+    Emptied,
 }

@@ -12,7 +12,6 @@ pub struct Companion {
     pub pid: i32,
     /// Start time in clock ticks since boot; 0 if it is not known.
     pub start_ticks: u64,
-    /// Its command line.
     pub command: String,
     /// Its working directory, where it could be read.
     pub cwd: Option<String>,

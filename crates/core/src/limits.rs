@@ -1,6 +1,5 @@
 //! How many agents may run at once, and what becomes of those beyond.
 
-use crate::session::{Phase, Session, Start, StartStep};
 use serde::{Deserialize, Serialize};
 
 /// How many agents may run at once. The house goes by what it was last told.
@@ -31,15 +30,6 @@ impl Limits {
     }
 }
 
-impl Session {
-    /// Whether its worktree is being made for an agent that starts at once.
-    pub(crate) fn is_coming(&self) -> bool {
-        let made_for = |start: &Start| start.step == StartStep::Worktree;
-        matches!(&self.phase, Phase::Starting(start) if made_for(start))
-            && (self.starts_at_once() || !self.queue.is_empty())
-    }
-}
-
 /// What becomes of a start for which there is no place.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -47,6 +37,5 @@ pub enum Over {
     /// It waits for one, in the order in which it came.
     #[default]
     Queue,
-    /// It is refused.
     Refuse,
 }

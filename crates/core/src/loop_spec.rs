@@ -47,7 +47,6 @@ pub struct SpecFile {
 pub enum LoopContext {
     /// Nothing but what lies in the worktree: a conversation of its own.
     Fresh,
-    /// The whole conversation.
     Continue,
 }
 

@@ -1,4 +1,4 @@
-//! A loop: a session that is given the same words again and again, until what is wanted is reached.
+//! A loop: an agent runs on the same prompt repeatedly, until a condition holds.
 //!
 //! An iteration is open from the moment its words are queued until the agent has nothing to do any
 //! more, messages that came meanwhile included. Then the daemon looks back at what it has left, and
@@ -92,7 +92,7 @@ pub enum Breaker {
     NoProgress,
     /// Its agent cannot be started, or leaves without taking its words.
     NotResumable,
-    /// It has cost what it may cost.
+    /// It reached its cost limit.
     Cost,
 }
 
@@ -135,7 +135,6 @@ pub struct LookedBack {
 /// What has happened to a loop.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "the fields are named like the loop's own")]
 pub enum LoopEvent {
     /// The next iteration begins.
     Began { iteration: u32 },

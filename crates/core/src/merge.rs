@@ -8,42 +8,25 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "snake_case")]
 pub enum Unmerged {
     /// Both have changed the same.
-    Conflict {
-        /// The files.
-        files: PathList,
-    },
+    Conflict { files: PathList },
     /// Its worktree stands on another branch, or on none.
     OffBranch {
         /// The branch that it is on.
         found: Option<String>,
     },
     /// A merge or the like is not finished in its worktree.
-    Unfinished {
-        /// What it is.
-        what: String,
-    },
+    Unfinished { what: String },
     /// A folder of its worktree is a repository of its own, whose files no commit can hold.
-    Nested {
-        /// The folder.
-        path: String,
-    },
+    Nested { path: String },
     /// A submodule of its worktree has changes that no commit of the outer repository can hold, or is at a commit that
     /// nobody else has.
-    Submodule {
-        /// The folder.
-        path: String,
-    },
+    Submodule { path: String },
     /// There is no such branch.
     NoBranch,
     /// No branch was named, and it is not known from which one the session began.
     NoBase,
     /// The branch that would get the result is checked out.
-    CheckedOut {
-        /// The branch.
-        branch: String,
-        /// Where.
-        at: String,
-    },
+    CheckedOut { branch: String, at: String },
     /// Its worktree is not there.
     NoWorktree,
     /// A hook of the repository has refused it, where the user wants them to be run.
@@ -56,8 +39,5 @@ pub enum Unmerged {
     /// A person has stopped it while it was judged.
     Stopped,
     /// Git or the disk kept it.
-    Failed {
-        /// How.
-        why: String,
-    },
+    Failed { why: String },
 }

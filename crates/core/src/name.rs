@@ -9,7 +9,6 @@ pub const NAME_BYTES_MAX: usize = 64;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BadName {
-    /// There is nothing.
     Empty,
     /// Longer than [`NAME_BYTES_MAX`].
     TooLong,

@@ -19,7 +19,6 @@ pub enum Captured {
 pub struct PauseWish {
     /// How much it may disturb.
     pub mode: PauseMode,
-    /// Why.
     pub reason: PauseReason,
     /// What happens when the agent does not come to a safe state.
     pub on_timeout: OnTimeout,
@@ -41,7 +40,6 @@ impl PauseWish {
 pub struct PauseRecord {
     /// When it was confirmed.
     pub at: WallMs,
-    /// Why.
     pub reason: PauseReason,
     /// Which rule said that stopping was safe.
     pub rule: SafeRule,
@@ -62,7 +60,6 @@ pub struct PauseRecord {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PauseReason {
-    /// It was asked for.
     User,
     /// The user interrupted a run.
     UserInterrupt,
@@ -70,7 +67,6 @@ pub enum PauseReason {
     Resource,
     /// Something failed.
     Error,
-    /// Idle for long.
     IdleTimeout,
     /// The whole house was paused.
     Global,
@@ -92,7 +88,6 @@ pub enum PauseMode {
     Boundary,
     /// Now: interrupt the turn, wait for a safe state.
     Interrupt,
-    /// Now, safe or not.
     Force,
 }
 
@@ -114,17 +109,13 @@ pub enum PauseStep {
     Boundary,
     /// The agent was interrupted; waiting for a safe state.
     Interrupting,
-    /// Keeping the screen.
     Capturing,
-    /// Snapshot before the stop.
     Saving,
-    /// Ending the process.
     Ending,
     /// Stopping the process in place.
     Freezing,
     /// Snapshot after every writer is dead, or stopped.
     Sealing,
-    /// Removing the worktree.
     Clearing,
 }
 

@@ -13,13 +13,11 @@ use serde::{Deserialize, Serialize};
 pub enum Phase {
     /// The process is being brought up.
     Starting(Start),
-    /// The process runs.
     Live,
     /// A pause is under way.
     Pausing(Pause),
     /// The process is being ended; the session stays.
     Stopping {
-        /// The operation.
         op: OpId,
         /// A message came meanwhile, which wakes it afterwards.
         awaited: bool,
@@ -32,9 +30,7 @@ pub enum Phase {
     Rest(Rest),
     /// Something is done with what it holds, while nothing runs.
     Chore {
-        /// The operation.
         op: OpId,
-        /// What is done.
         chore: Chore,
         /// Where it falls back to.
         from: Rest,
@@ -48,7 +44,6 @@ pub enum AfterStop {
     /// Nothing: the session is suspended.
     #[default]
     Rest,
-    /// A fresh start.
     Restart {
         /// The agent's next session id, where we choose it.
         agent_ref: Option<String>,
@@ -72,7 +67,6 @@ pub enum AfterStop {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StopCause {
-    /// It was asked for.
     #[default]
     Asked,
     /// It was idle for as long as it may be.
@@ -91,7 +85,6 @@ impl StopCause {
 }
 
 impl AfterStop {
-    /// Whether nothing follows.
     pub fn is_rest(&self) -> bool {
         *self == Self::Rest
     }
@@ -110,7 +103,7 @@ impl AfterStop {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Chore {
-    /// Everything is put aside.
+    /// Everything it holds is put aside; nothing is deleted.
     PutAside,
     /// The worktree is brought back to what this snapshot holds.
     Restore(String),
@@ -120,7 +113,7 @@ pub enum Chore {
     Empty,
 }
 
-/// A state in which nothing runs and nothing is under way.
+/// A state in which nothing runs and nothing is under way. A card has it in this form.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Rest {
@@ -130,11 +123,9 @@ pub enum Rest {
     Suspended,
     /// After an unclean death.
     Interrupted,
-    /// The command ended well.
     Completed,
     /// It failed; why, as far as it is known.
     Failed(Why),
-    /// Removed.
     Archived,
     /// Never started.
     Created,
@@ -143,11 +134,8 @@ pub enum Rest {
 /// A process on its way up.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Start {
-    /// The operation.
     pub op: OpId,
-    /// Who wants it.
     pub cause: StartCause,
-    /// How far it is.
     pub step: StartStep,
     /// Where the session falls back to if it fails.
     pub from: Rest,
@@ -157,13 +145,9 @@ pub struct Start {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StartCause {
-    /// The session is new.
     New,
-    /// A message wakes it.
     Message,
-    /// It was resumed.
     Resume,
-    /// It was restarted.
     Restart,
 }
 
@@ -186,9 +170,7 @@ pub enum StartStep {
 /// A start that has to wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Deferred {
-    /// Who wants it.
     pub cause: StartCause,
-    /// What it waits for.
     pub why: Deferral,
     /// Its place among those that wait: the lowest comes first.
     pub turn: u64,
@@ -198,16 +180,13 @@ pub struct Deferred {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Deferral {
-    /// The gate is shut.
     Gate,
     /// As many agents run as may.
     Limit,
 }
 
-/// A pause under way.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pause {
-    /// The operation.
     pub op: OpId,
     /// How much it may disturb.
     pub mode: PauseMode,
@@ -215,7 +194,6 @@ pub struct Pause {
     pub reason: PauseReason,
     /// What happens when the agent does not come to a safe state.
     pub on_timeout: OnTimeout,
-    /// How far it is.
     pub step: PauseStep,
     /// What it will have to tell.
     pub record: PauseRecord,
@@ -233,7 +211,6 @@ impl Pause {
 }
 
 impl Rest {
-    /// The public word.
     pub fn status(&self) -> Status {
         match self {
             Self::Paused(_) => Status::Paused,

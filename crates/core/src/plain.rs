@@ -16,6 +16,12 @@ pub fn without_escapes(text: &str) -> String {
     plain
 }
 
+/// The text for one line of a screen. What comes from agents may move no cursor there, ring no bell and turn nothing that
+/// stands beside it.
+pub fn plain(text: &str) -> String {
+    in_order(&without_escapes(text)).replace(char::is_control, " ")
+}
+
 /// The text with all that is not seen written out, but for blanks, tabs and the ends of lines: what a person is asked to
 /// allow hides nothing, neither in an escape sequence, which a shell runs, nor by turning the direction of letters, nor
 /// in letters that no screen shows or that look like a blank.

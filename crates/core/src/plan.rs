@@ -1,15 +1,18 @@
 //! A plan in execution: its tasks, its runs, and what may begin.
 
+mod budget;
+mod command;
 mod ruling;
 pub mod schedule;
 
 pub use crate::task::{RunState, TaskRef};
 
+pub use budget::Budget;
+pub use command::{Before, PlanCommand, PlanOutcome};
 pub use ruling::Ruling;
 
 use crate::ids::{PlanId, RunId, SessionId};
 use crate::merge::Unmerged;
-use crate::pause::PauseMode;
 use crate::reason::Why;
 use crate::session::{Session, WallMs};
 use crate::shared::{SharedMap, whole};
@@ -50,6 +53,15 @@ pub struct Plan {
     pub tip: Option<String>,
     /// When it was begun.
     pub created_at: WallMs,
+    /// When it was last executed; 0 of a version that did not know.
+    #[serde(default)]
+    pub executed_at: WallMs,
+    /// What its agents have told to have cost, in millionths of a dollar.
+    #[serde(default)]
+    pub cost_micros: u64,
+    /// What of that was granted already when it was executed again.
+    #[serde(default)]
+    pub granted_micros: u64,
 }
 
 /// What a plan is, as its file had it when it was read.
@@ -68,6 +80,9 @@ pub struct PlanSpec {
     /// Where its file is; see [`Plan::origin`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<Origin>,
+    /// What may be spent on all of it.
+    #[serde(default, skip_serializing_if = "Budget::is_empty")]
+    pub budget: Budget,
     /// Its tasks, in the order of the file.
     pub tasks: Vec<TaskSpec>,
 }
@@ -83,7 +98,6 @@ pub struct Origin {
 
 /// A task, as the file had it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the contract explains each key of a task")]
 pub struct TaskSpec {
     pub id: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -100,6 +114,10 @@ pub struct TaskSpec {
     pub persona: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accept: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub accept_secs: Option<u32>,
+    #[serde(default, skip_serializing_if = "Budget::is_empty")]
+    pub budget: Budget,
 }
 
 impl TaskSpec {
@@ -121,6 +139,9 @@ pub struct Pace {
     /// A person looks at each task before it is merged.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub review: bool,
+    /// The hooks of the repository have a say in its commits.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub hooks: bool,
     /// Only this task.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub only: Option<String>,
@@ -128,7 +149,7 @@ pub struct Pace {
 
 impl Default for Pace {
     fn default() -> Self {
-        Self { jobs: 1, review: false, only: None }
+        Self { jobs: 1, review: false, hooks: false, only: None }
     }
 }
 
@@ -142,6 +163,8 @@ pub enum PlanPause {
     Review,
     /// The one task that was asked for is done.
     Only,
+    /// What may be spent on it is spent.
+    Budget,
 }
 
 /// One attempt at a task.
@@ -166,6 +189,12 @@ pub struct Run {
     /// A person takes it as it is: nothing judges it.
     #[serde(default)]
     pub as_it_is: bool,
+    /// What its session has cost so far.
+    #[serde(default)]
+    pub cost_micros: u64,
+    /// What of that was granted already when a person had it go on.
+    #[serde(default)]
+    pub granted_micros: u64,
     /// When it began.
     pub created_at: WallMs,
     /// When it last became something else.
@@ -240,7 +269,7 @@ impl Run {
                 Some(Status::Waiting) => RunState::Waiting,
                 // It has not got what it was to do, and only a person can say it otherwise.
                 Some(Status::Idle | Status::Suspended)
-                    if session.is_some_and(|session| session.undelivered.is_some()) =>
+                    if session.is_some_and(|session| session.starts.undelivered.is_some()) =>
                 {
                     RunState::Waiting
                 }
@@ -307,13 +336,15 @@ impl Plan {
         run.is_some_and(|run| run.said != 0 && run.said != task.said())
     }
 
-    /// Those of these tasks that are done as they are.
-    pub fn done_of(&self, tasks: &[TaskSpec]) -> Vec<String> {
-        let done = tasks.iter().filter(|task| {
+    /// What of these tasks is settled as they are.
+    pub fn settled_of(&self, tasks: &[TaskSpec]) -> Before {
+        let settled = tasks.iter().filter(|task| {
             let known = self.task(&task.id).is_some_and(|known| known.said() == task.said());
             known && self.is_done(&task.id) && !self.is_changed(task)
         });
-        done.map(|task| task.id.clone()).collect()
+        let ids = settled.map(|task| task.id.clone());
+        let (skipped, done) = ids.partition(|id| self.skipped.contains(id));
+        Before { done, skipped }
     }
 
     /// The latest run of a task.
@@ -363,7 +394,6 @@ pub fn schedule_of(tasks: &[TaskSpec]) -> Schedule {
 /// What has happened to a plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "the fields are named like the plan's own")]
 pub enum PlanEvent {
     /// It is to be executed.
     Begun {
@@ -399,6 +429,8 @@ pub enum PlanEvent {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         as_it_is: bool,
     },
+    /// Its session has cost so much by now.
+    RunCost { run: RunId, micros: u64 },
     /// This commit of its work was accepted.
     RunAccepted { run: RunId, commit: String },
     /// Its work is in the plan's branch.
@@ -411,65 +443,6 @@ pub enum PlanEvent {
     RunCanceled { run: RunId },
     /// A task is not done, and counts as done for what needs it.
     TaskSkipped { task: String },
-}
-
-/// What a person can ask of a plan.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the fields are named like the plan's own")]
-pub enum PlanCommand {
-    /// Begin it, or go on with it.
-    Execute { id: PlanId, spec: Box<PlanSpec>, pace: Pace, done: Vec<String> },
-    /// Take in what its file has by now.
-    Revise { id: PlanId, spec: Box<PlanSpec> },
-    /// Let nothing begin, and pause what runs.
-    Pause { id: PlanId, mode: PauseMode },
-    /// Go on with a task that is paused or waits.
-    Resume { id: PlanId, task: String, prompt: Option<String> },
-    /// Begin another run of a task, as the plan's file has it now where that is known.
-    Restart { id: PlanId, task: String, spec: Option<Box<PlanSpec>> },
-    /// Say what becomes of a task.
-    Rule { id: PlanId, task: String, ruling: Ruling },
-}
-
-impl PlanCommand {
-    /// The plan that is meant.
-    pub fn plan(&self) -> &PlanId {
-        match self {
-            Self::Execute { id, .. }
-            | Self::Revise { id, .. }
-            | Self::Pause { id, .. }
-            | Self::Resume { id, .. }
-            | Self::Restart { id, .. }
-            | Self::Rule { id, .. } => id,
-        }
-    }
-}
-
-/// What came of an effect about a plan.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the fields are named like the plan's own")]
-pub enum PlanOutcome {
-    /// The session of a run could not be made.
-    NotBegun { run: RunId, why: String },
-    /// Its work is this commit, and accepted.
-    Accepted { run: RunId, commit: String },
-    /// The work of a run is in the plan's branch.
-    Merged { run: RunId, commit: String },
-    /// It cannot be, as it is.
-    Unmerged { run: RunId, why: Unmerged },
-    /// The plan's own command says that it is not done. An agent may be told so often in a row by itself.
-    NotAccepted { run: RunId, why: String, retries: u32 },
-}
-
-impl PlanOutcome {
-    /// The run that it is about.
-    pub fn run(&self) -> &RunId {
-        match self {
-            Self::NotBegun { run, .. }
-            | Self::Accepted { run, .. }
-            | Self::Merged { run, .. }
-            | Self::Unmerged { run, .. }
-            | Self::NotAccepted { run, .. } => run,
-        }
-    }
+    /// An agent proposes a task, which is in its file; nobody works on it before a person approves it.
+    TaskProposed { task: String, title: Option<String> },
 }

@@ -21,7 +21,6 @@ pub const MESSAGE_BYTES_MAX: usize = 1024 * 1024;
 /// Something that is longer than it may be, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TooLong {
-    /// How long it is.
     pub length: usize,
     /// How long it may be.
     pub most: usize,
@@ -59,22 +58,18 @@ pub type Iter<'a> =
 pub struct Queue(Arc<VecDeque<Arc<Message>>>);
 
 impl Queue {
-    /// The messages, oldest first.
     pub fn iter(&self) -> Iter<'_> {
         self.0.iter().map(AsRef::as_ref)
     }
 
-    /// The oldest.
     pub fn front(&self) -> Option<&Message> {
         self.0.front().map(AsRef::as_ref)
     }
 
-    /// How many there are.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -85,7 +80,6 @@ impl Queue {
         self.len() >= MESSAGES_MAX || bytes.saturating_add(text.len()) > BYTES_MAX
     }
 
-    /// Appends a message.
     pub(crate) fn push(&mut self, message: Message) {
         Arc::make_mut(&mut self.0).push_back(Arc::new(message));
     }
@@ -104,7 +98,15 @@ impl Queue {
         Arc::make_mut(&mut self.0).get_mut(at).map(Arc::make_mut)
     }
 
-    /// Takes a message out.
+    /// The agent leaves its conversation, and with it all that could tell whether it took these.
+    pub(crate) fn leave_doubts(&mut self) {
+        if self.iter().any(|message| message.delivery == Delivery::Doubtful) {
+            for message in Arc::make_mut(&mut self.0).iter_mut().map(Arc::make_mut) {
+                message.of_former |= message.delivery == Delivery::Doubtful;
+            }
+        }
+    }
+
     pub(crate) fn remove(&mut self, id: MessageId) {
         if let Some(at) = self.iter().position(|message| message.id == id) {
             Arc::make_mut(&mut self.0).remove(at);

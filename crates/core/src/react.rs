@@ -20,7 +20,7 @@ use crate::draft::Draft;
 /// Each sees what those before it have decided: what a shut gate or a limit pauses may be safe, a pause
 /// that goes on keeps everything else back, a save is of what has ended and not of what is woken, what
 /// is woken is handed nothing yet, and only what is handed nothing is idle.
-const REACTIONS: [fn(&mut Draft<'_>); 18] = [
+const REACTIONS: [fn(&mut Draft<'_>); 19] = [
     gate::stop_if_shut,
     usage_limit::park,
     plan::stop_if_paused,
@@ -34,6 +34,7 @@ const REACTIONS: [fn(&mut Draft<'_>); 18] = [
     wake::if_wanted,
     deliver::next,
     plan::end_if_done,
+    plan::limit_time,
     judge::what_is_asked,
     idle::watch,
     usage_limit::plan,

@@ -81,7 +81,6 @@ stored_as_text! {
         ProcessEnded = "the process has ended",
         /// The agent asks something and does nothing meanwhile.
         WaitsForAnswer = "the agent waits for an answer",
-        /// Its turn has ended.
         TurnEnded = "the agent's turn has ended",
         /// Its turn has ended because the pause interrupted it.
         TurnInterrupted = "the agent's turn was interrupted",
@@ -122,7 +121,6 @@ impl SafeRule {
 stored_as_text! {
     /// The step of an operation that failed.
     FailedStep {
-        /// The screen is kept.
         Capture = "capture PTY state",
         /// The conversation is made durable.
         Conversation = "save conversation",
@@ -142,7 +140,6 @@ stored_as_text! {
         Return = "take it out of the trash",
         /// What the trash has of it is deleted.
         Empty = "delete it from the trash",
-        /// A worktree is made.
         MakeWorktree = "create the worktree",
         /// Everything that it holds is put aside.
         PutAside = "put the session aside",
@@ -201,7 +198,6 @@ stored_as_text! {
         EndedEarly = "it ended before it was ready: " .. "",
         /// It said why it does not work.
         RefusedToBegin = "it refused to begin: " .. "",
-        /// These are still there.
         NotEnded = "could not be ended and still there: " .. "",
         /// Nothing tells whether something is still there.
         Unclear = "it is not known whether a process is left: " .. "",
@@ -268,15 +264,10 @@ stored_as_text! {
 stored_as_text! {
     /// What is under way on a session.
     Operation {
-        /// It is being made.
         New = "new",
-        /// A message starts it.
         WakeUp = "a wake-up",
-        /// It is being resumed.
         Resume = "resume",
-        /// It begins anew.
         Restart = "restart",
-        /// It is being paused.
         Pause = "pause",
         /// Its process is being ended.
         Stop = "stop",

@@ -13,244 +13,135 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "snake_case")]
 pub enum Refusal {
     /// No session has this name or id.
-    NoSuchSession {
-        /// What was asked for.
-        given: String,
-    },
+    NoSuchSession { given: String },
     /// No plan has this task, or no run of it.
-    NoSuchTask {
-        /// What was asked for.
-        given: String,
-    },
+    NoSuchTask { given: String },
     /// There is nothing to resume in the task's latest run.
-    TaskIdle {
-        /// The task.
-        task: String,
-        /// The run.
-        run: RunId,
-        /// What it is.
-        state: RunState,
-    },
+    TaskIdle { task: String, run: RunId, state: RunState },
     /// The task belongs to another repository than the one that the caller is in.
     WrongRoot(Box<Elsewhere>),
     /// The task's latest run is under way.
-    TaskAtWork {
-        /// The task.
-        task: String,
-        /// The run.
-        run: RunId,
-    },
+    TaskAtWork { task: String, run: RunId },
     /// Nothing was done for the task yet.
-    TaskNotBegun {
-        /// The task.
-        task: String,
-    },
+    TaskNotBegun { task: String },
     /// The file of a plan cannot be worked with.
     PlanFile(Box<PlanFileFault>),
     /// No session in the trash has this name or id.
-    NotInTrash {
-        /// What was asked for.
-        given: String,
-    },
+    NotInTrash { given: String },
     /// More than one session's id begins like this.
-    Ambiguous {
-        /// What was asked for.
-        given: String,
-    },
+    Ambiguous { given: String },
     /// A living session has this name already.
-    NameTaken {
-        /// The name.
-        name: String,
-    },
+    NameTaken { name: String },
     /// The name cannot be a session's.
     BadName {
-        /// The name.
         name: String,
         /// What is wrong with it.
         why: BadName,
     },
     /// A process of another session is at work in the same folder.
     PlaceTaken {
-        /// The folder.
         place: String,
         /// The other session's name.
         by: String,
     },
     /// Everything is paused, and nothing starts until it is resumed.
-    Shut {
-        /// The session's name.
-        session: String,
-    },
+    Shut { session: String },
     /// As many agents run as may.
     Full {
-        /// The session's name.
         session: String,
-        /// So many may.
         live: u32,
         /// The names of those that run.
         holders: Vec<String>,
     },
     /// What the gate has stopped was written down, and that cannot be read. It is kept.
     GateDamaged {
-        /// Where it is.
         path: String,
         /// What is wrong with it.
         why: String,
     },
     /// It has not stopped in time, and is paused at the end of its turn.
     StillAtWork {
-        /// The session's name.
         session: String,
         /// What it was seen doing.
         doing: String,
     },
     /// The verb makes no sense in the session's status.
-    WrongStatus {
-        /// The session's name.
-        session: String,
-        /// Its status.
-        status: Status,
-        /// The verb.
-        verb: Verb,
-    },
+    WrongStatus { session: String, status: Status, verb: Verb },
     /// Another operation is under way.
-    Busy {
-        /// The session's name.
-        session: String,
-        /// What is under way.
-        with: Operation,
-    },
+    Busy { session: String, with: Operation },
     /// So many messages wait for the agent, or such long ones, that it takes no more.
-    QueueFull {
-        /// The session's name.
-        session: String,
-        /// How many wait.
-        messages: usize,
-    },
+    QueueFull { session: String, messages: usize },
     /// The agent did not come to a safe state in time; it goes on.
     NotSafe {
-        /// The session's name.
         session: String,
         /// What it was seen doing.
         doing: String,
     },
     /// A pause that is past its safe state runs to its end.
-    TooLate {
-        /// The session's name.
-        session: String,
-    },
+    TooLate { session: String },
     /// The pause was called off before it took effect.
-    Cancelled {
-        /// The session's name.
-        session: String,
-    },
+    Cancelled { session: String },
     /// The session was stopped before its start was over.
-    Stopped {
-        /// The session's name.
-        session: String,
-    },
+    Stopped { session: String },
     /// A session cannot be given so little idle time, or so much.
     IdleLimitOutOfRange,
     /// The session cannot be resumed, and nothing else is tried instead.
     NotResumable {
-        /// The session's name.
         session: String,
-        /// The agent.
         agent: String,
         /// The agent's session id, where one is known.
         agent_ref: Option<String>,
         /// Whose folder it works in.
         #[serde(default)]
         site: Site,
-        /// Why not.
         why: ResumeFault,
     },
     /// A session's work cannot be merged.
     NotMerged {
-        /// The session's name.
         session: String,
         /// The branch that it was to go into; empty if none was named.
         into: String,
-        /// Where it works.
         worktree: Option<String>,
-        /// Why not.
         why: Unmerged,
     },
     /// The session works in the user's own folder, where this is never done.
-    InPlace {
-        /// The session's name.
-        session: String,
-        /// What was wanted.
-        wish: InPlaceWish,
-    },
+    InPlace { session: String, wish: InPlaceWish },
     /// Its worktree cannot be taken from under a process that was kept.
-    ProcessKept {
-        /// The session's name.
-        session: String,
-    },
+    ProcessKept { session: String },
     /// A pause could not keep a process of this kind.
     NothingToKeep {
-        /// The agent.
         agent: String,
         /// How it would be spoken to.
         mode: Mode,
     },
     /// The worktree was to be removed, but this is in no snapshot of it.
-    WouldBeLost {
-        /// The session's name.
-        session: String,
-        /// What would be lost.
-        left_out: PathList,
-    },
+    WouldBeLost { session: String, left_out: PathList },
     /// It is no loop, and has none of its limits.
-    NoLoop {
-        /// The session's name.
-        session: String,
-    },
+    NoLoop { session: String },
     /// A loop has cost what it may cost.
-    BudgetSpent {
-        /// The session's name.
-        session: String,
-    },
+    BudgetSpent { session: String },
     /// A message was not sent, and is not kept for later.
-    NotSent {
-        /// The session's name.
-        session: String,
-        /// What kept it.
-        why: String,
-    },
+    NotSent { session: String, why: String },
     /// The command that would show its terminal runs in that terminal.
-    AttachedToItself {
-        /// The session's name.
-        session: String,
-    },
+    AttachedToItself { session: String },
     /// The session shows the one that the command runs in, or one that does.
     ShowsCaller {
-        /// The session's name.
         session: String,
         /// The session that the command runs in.
         inside: String,
     },
     /// Nothing waits for an answer.
-    NothingAsked {
-        /// The session's name.
-        session: String,
-    },
+    NothingAsked { session: String },
     /// Another request than the named one is open, or several are.
     WrongAsk {
-        /// The session's name.
         session: String,
         /// The ones that are open.
         open: Vec<AskId>,
     },
     /// An answer to this request is on its way.
-    AnswerUnderWay {
-        /// The session's name.
-        session: String,
-    },
+    AnswerUnderWay { session: String },
     /// What is asked has no such answer.
     NotAChoice {
-        /// The session's name.
         session: String,
         /// Whether it has a terminal.
         mode: Mode,
@@ -258,17 +149,10 @@ pub enum Refusal {
         choices: Vec<String>,
     },
     /// An answer did not reach the agent.
-    AnswerNotGiven {
-        /// The session's name.
-        session: String,
-        /// What kept it.
-        why: Why,
-    },
+    AnswerNotGiven { session: String, why: Why },
     /// Something outside failed.
     Failed {
-        /// The session's name.
         session: String,
-        /// What was being done.
         step: FailedStep,
         /// The reason as it was given.
         why: Why,
@@ -293,7 +177,6 @@ pub enum Site {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum InPlaceWish {
-    /// Remove it.
     RemoveWorktree,
     /// Bring its files back to a snapshot.
     Restore,
@@ -323,7 +206,6 @@ pub enum ResumeFault {
     Locked(String),
     /// The agent ended or fell silent before it was ready.
     NotReady(String),
-    /// The operating system refused.
     System(String),
     /// The worktree is gone, and its snapshot cannot be brought back.
     NotRestored(String),
@@ -377,26 +259,20 @@ impl std::fmt::Display for ResumeFault {
 /// A task that belongs to another repository.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Elsewhere {
-    /// The task.
     pub task: String,
-    /// Its latest run.
     pub run: RunId,
     /// The agent that works on it.
     pub provider: Option<String>,
     /// Its own name for the conversation.
     pub agent_ref: Option<String>,
-    /// Where the task belongs.
     pub repo_root: String,
-    /// Where the caller is.
     pub here: String,
 }
 
 /// What is wrong with the file of a plan, or with a change to it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanFileFault {
-    /// Where it is.
     pub path: String,
-    /// What is wrong.
     pub why: PlanFileWhy,
 }
 
@@ -404,11 +280,8 @@ pub struct PlanFileFault {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PlanFileWhy {
-    /// It is not there.
     Missing,
-    /// It cannot be read.
     Unreadable(String),
-    /// It cannot be written.
     Unwritten(String),
     /// It is no plan, or none that can be worked on here.
     Faulty(Vec<LineFault>),

@@ -20,13 +20,13 @@ impl House {
     ) -> Vec<(SessionId, Event)> {
         let mut events = Vec::new();
         for session in self.sessions().filter(|session| !is_ahead(self, cards, &session.id)) {
-            events.extend(doubts(&session.id, &session.queue, kept));
+            events.extend(doubts(&session.id, &session.talk.queue, kept));
         }
         for (id, card) in cards.iter().filter(|(id, _)| is_ahead(self, cards, id)) {
             let recovered = Event::SessionRecovered { card: Box::new(card.clone()) };
             events.push((id.clone(), recovered));
             if card.trashed.is_none() {
-                events.extend(doubts(id, &card.queue, folder));
+                events.extend(doubts(id, &card.talk.queue, folder));
             }
         }
         events

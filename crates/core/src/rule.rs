@@ -8,20 +8,19 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// Which rule decided the last change of status.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Rule {
     /// Nothing has happened yet.
+    #[default]
     New,
     /// The log has lost it; its card is all there is.
     Recovered,
     /// A process was found that the log knows nothing of.
     Adopted,
-    /// Its start has succeeded.
     Started,
     /// What a pause had stopped in place goes on.
     WentOn,
-    /// Its start has failed.
     StartFailed(ResumeFault),
     /// A message is being handed over.
     Delivering,
@@ -29,9 +28,7 @@ pub enum Rule {
     MessageWaits(String),
     /// A message can never be handed over as it is.
     MessageRefused(String),
-    /// The agent takes messages.
     Ready,
-    /// The agent works.
     TurnBegan,
     /// The agent is done with its turn.
     TurnEnded,
@@ -41,7 +38,6 @@ pub enum Rule {
     TurnFailed,
     /// The agent's allowance is used up.
     LimitReached,
-    /// The agent asks something.
     AgentAsks,
     /// The agent's program asks something, which only its terminal can answer.
     ProgramAsks,
@@ -51,7 +47,6 @@ pub enum Rule {
     Screen(ScreenState),
     /// A pause has stopped it.
     Paused(SafeRule),
-    /// It was stopped.
     Stopped,
     /// It was ended with the daemon.
     ShutDown,
@@ -61,11 +56,8 @@ pub enum Rule {
     MadeRoom,
     /// It came to its end by itself, and nothing was under way.
     EndedByItself,
-    /// Its process died uncleanly.
     Died(Why),
-    /// Its command ended well.
     Completed,
-    /// Its command failed.
     CommandFailed,
     /// Its agent failed before it was ready.
     AgentFailed(Why),
@@ -117,7 +109,6 @@ impl fmt::Display for Rule {
 /// What keeps an agent from being in a safe state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Doing {
-    /// It runs a tool.
     Tool(String),
     /// Work goes on beside its turn.
     Background,
@@ -125,7 +116,6 @@ pub enum Doing {
     Receiving,
     /// Its turn has not ended.
     TurnOpen,
-    /// Its output flows.
     Printing,
     /// It is quiet, and it is unknown what for.
     Silent,

@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 /// A process, beyond the reuse of its number.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Process {
-    /// Process id.
     pub pid: i32,
     /// Start time in clock ticks since boot.
     pub start_ticks: u64,
@@ -19,7 +18,6 @@ pub struct Process {
 /// begins with the process and goes with it, all of it at once.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Run {
-    /// The agent's process.
     pub process: Process,
     /// The agent showed that it takes messages.
     pub ready: bool,
@@ -55,7 +53,6 @@ impl Run {
 /// The same question, answered by the rules again and again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Repeated {
-    /// What is asked.
     pub text: String,
     /// How often in a row.
     pub times: u32,
@@ -72,7 +69,6 @@ pub enum Rejection {
 }
 
 impl Rejection {
-    /// The reason.
     pub fn why(&self) -> &str {
         match self {
             Self::Conversation(why) | Self::Start(why) => why,

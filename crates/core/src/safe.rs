@@ -11,17 +11,9 @@ pub enum ScreenState {
     /// Silent, and no prompt in sight. It may think, compile or sleep.
     Silent,
     /// Silent, with a prompt in the last line.
-    AtPrompt {
-        /// The pattern that matched.
-        pattern: String,
-    },
+    AtPrompt { pattern: String },
     /// Silent, with a question in the last line.
-    Asking {
-        /// The pattern that matched.
-        pattern: String,
-        /// The line.
-        line: String,
-    },
+    Asking { pattern: String, line: String },
 }
 
 /// What a program prints when it waits. A pattern counts only in the last line of a screen that has

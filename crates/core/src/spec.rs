@@ -64,15 +64,12 @@ pub enum Takes {
 pub struct Spec {
     /// The agent's name in the table of agents.
     pub agent: String,
-    /// Terminal or headless.
     pub mode: Mode,
     /// What the agent can do.
     pub traits: Traits,
-    /// Root of the repository.
     pub repo_root: String,
     /// The session runs in the repository itself.
     pub in_place: bool,
-    /// Revision to begin from.
     pub base: Option<String>,
     /// The branch that it begins from, where it begins from one: what its work is merged into.
     #[serde(default, skip_serializing_if = "Option::is_none")]

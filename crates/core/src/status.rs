@@ -8,11 +8,9 @@ use serde::{Deserialize, Serialize};
 pub enum Status {
     /// It exists; no process was started yet.
     Created,
-    /// The agent works.
     Busy,
     /// The agent waits for the next message.
     Idle,
-    /// The agent asks something.
     Waiting,
     /// A pause was promised and is under way.
     Pausing,
@@ -22,9 +20,7 @@ pub enum Status {
     Resuming,
     /// Nothing runs, to save resources; the next message resumes it.
     Suspended,
-    /// The process died uncleanly.
     Interrupted,
-    /// The command ended well.
     Completed,
     /// The command or the first start failed.
     Failed,

@@ -10,11 +10,8 @@ use std::borrow::Cow;
 /// begin with a colon, which no id does.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Subject {
-    /// All sessions together.
     House,
-    /// One session.
     Session(SessionId),
-    /// A plan.
     Plan(PlanId),
 }
 

@@ -9,11 +9,8 @@ use serde::{Deserialize, Serialize};
 /// A message on its way to an agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Message {
-    /// Its number.
     pub id: MessageId,
-    /// Its text.
     pub text: String,
-    /// How far it is.
     #[serde(rename = "leg")]
     pub delivery: Delivery,
     /// It carries the note that the last turn was cut off.
@@ -22,6 +19,9 @@ pub struct Message {
     /// It carries the note that these were changed behind the agent's back.
     #[serde(default)]
     pub changed: Option<PathList>,
+    /// In doubt since a conversation that the agent has left: what it goes on with tells nothing of it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub of_former: bool,
     /// How often the holder has refused it since it was last sent for.
     #[serde(default)]
     pub refused: u32,
@@ -34,6 +34,11 @@ pub struct Message {
 const REFUSED_MAX: u32 = 5;
 
 impl Message {
+    /// Whether the conversation that the agent is in can tell if it was taken.
+    pub(crate) fn is_doubted_here(&self) -> bool {
+        self.delivery == Delivery::Doubtful && !self.of_former
+    }
+
     /// Whether it is refused again and again. It is still tried.
     pub(crate) fn is_stuck(&self) -> bool {
         self.refused >= REFUSED_MAX && self.delivery != Delivery::Doubtful
@@ -51,7 +56,6 @@ impl Message {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Delivery {
-    /// Stored.
     Queued,
     /// Perhaps handed over, not yet seen to be taken.
     Sent,
@@ -62,11 +66,9 @@ pub enum Delivery {
 /// Something an agent asks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ask {
-    /// Its name.
     pub id: AskId,
     /// Approval, question, or our own doubt.
     pub kind: AskKind,
-    /// What it asks.
     pub text: String,
     /// An answer may be on its way.
     #[serde(default)]
@@ -257,9 +259,7 @@ pub const DENY: &str = "deny";
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AskKind {
-    /// Yes or no.
     Approval,
-    /// Free text.
     Question,
     /// Ours: whether to deliver a message again whose fate is unknown.
     Doubt,
@@ -280,7 +280,6 @@ pub struct Turn {
     /// A message was taken, and the turn it leads to has not begun yet.
     #[serde(default)]
     pub due: bool,
-    /// A turn is open.
     pub open: bool,
     /// Tools that were started and have not ended.
     pub tools: Vec<Tool>,

@@ -6,18 +6,14 @@ use serde::{Deserialize, Serialize};
 /// What a session is a run of.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskRef {
-    /// The plan.
     pub plan: PlanId,
-    /// The task.
     pub task: String,
-    /// The run.
     pub run: RunId,
 }
 
 /// What a run is, in the words of its record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "the contract has these words")]
 pub enum RunState {
     Running,
     Waiting,

@@ -33,6 +33,8 @@ pub enum TimerKey {
     Verdict,
     /// When the conversation of a session at rest may be made short.
     Compact,
+    /// How long a task or a plan may take.
+    Budget,
 }
 
 /// When a timer fires.
@@ -47,7 +49,6 @@ pub enum When {
 /// How long a timer waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Span {
-    /// So long.
     Exactly(Duration),
     /// What the configuration gives an agent to come to a safe state.
     SafeState,

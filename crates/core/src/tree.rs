@@ -8,7 +8,6 @@ pub struct SnapshotRef {
     /// The ref that keeps it.
     #[serde(rename = "ref")]
     pub name: String,
-    /// The commit it names.
     pub commit: String,
     /// How many paths differ from HEAD in it, where that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -21,9 +20,7 @@ pub struct SnapshotRef {
 pub enum Occasion {
     /// The agent's turn ended, or its screen came to rest.
     TurnEnded,
-    /// Every writer is dead.
     ProcessEnded,
-    /// It was asked for.
     Asked,
 }
 
@@ -35,7 +32,6 @@ pub enum Found {
     Untouched,
     /// Not as it was left. Nothing was overwritten; `snapshot` is how it was found.
     Changed {
-        /// How it was found.
         snapshot: SnapshotRef,
         /// What differs from how it was left.
         paths: PathList,
@@ -61,9 +57,7 @@ pub struct Restored {
 /// Some paths, and how many there are in all.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PathList {
-    /// The first of them.
     pub first: Vec<String>,
-    /// How many there are.
     pub total: usize,
 }
 

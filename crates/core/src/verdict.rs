@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 pub enum Want {
     /// To run a command line in a shell.
     Command {
-        /// The whole line.
         line: String,
         /// The folder that it would run in; unknown where the agent does not tell.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -25,7 +24,6 @@ pub enum Want {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Answerer {
-    /// A person.
     #[default]
     Person,
     /// The rules, until they leave it to a person.
@@ -45,23 +43,17 @@ impl Answerer {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// It is allowed.
     Accept {
         /// The program of the rule (`cat | head`), the pattern, or `edits`.
         rule: String,
-        /// Who wrote the rule.
         author: Author,
     },
-    /// It is denied.
     Reject {
-        /// The pattern.
         rule: String,
-        /// Who wrote the rule.
         author: Author,
     },
     /// A person has to say.
     Manual {
-        /// Why.
         why: Unruled,
         /// The word, path, program or pattern that this is about.
         #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -76,11 +68,9 @@ impl Verdict {
     }
 }
 
-/// Who wrote a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Author {
-    /// It comes with glis.
     Glis,
     /// It is in the user's configuration.
     User,

@@ -4,9 +4,9 @@
 
 use glis_core::effect::Effect;
 use glis_core::event::Spot;
-use glis_core::input::{Exit, Hearing, Outcome, Sign};
+use glis_core::input::{Checked, Exit, Hearing, Outcome, Sign};
 use glis_core::leftover::Leftovers;
-use glis_core::plan::{Pace, PlanSpec, TaskRef, TaskSpec};
+use glis_core::plan::{Before, Budget, Pace, PlanSpec, TaskRef, TaskSpec};
 use glis_core::session::Process;
 use glis_core::spec::{Mode, RefOrigin, SignSource, Spec, Takes, Traits};
 use glis_core::{
@@ -70,11 +70,17 @@ impl Played {
             branch: "glis/plan/p".to_owned(),
             base: "c0".to_owned(),
             origin: None,
+            budget: Budget::default(),
             tasks: (0..tasks).map(task).collect(),
         });
         let mut played = Self { house: House::default(), effects: Vec::new() };
         let pace = Pace::default();
-        played.put(Input::Plan(PlanCommand::Execute { id: plan(), spec, pace, done: Vec::new() }));
+        played.put(Input::Plan(PlanCommand::Execute {
+            id: plan(),
+            spec,
+            pace,
+            before: Before::default(),
+        }));
         played
     }
 
@@ -135,10 +141,7 @@ impl Played {
             let (worktree, notes) = (worktree.clone(), Vec::new());
             Outcome::WorktreeMade { op, worktree, branch: None, notes }
         });
-        self.outcome(&id, |op| {
-            let (forgotten, unheard) = (Vec::new(), Vec::new());
-            Outcome::StartChecked { op, found: None, set_up: None, forgotten, unheard }
-        });
+        self.outcome(&id, |op| Outcome::StartChecked { op, result: Ok(Checked::default()) });
         let process = Process { pid: 1, start_ticks: 1, boot_id: String::new() };
         self.outcome(&id, |op| {
             let process = process.clone();

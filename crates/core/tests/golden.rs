@@ -4,7 +4,6 @@
 //! changes gets another line beside the former one. A field that came later may be missing in an
 //! old line; such lines go into a file of their own, which is only read.
 
-use glis_core::card::CardRest;
 use glis_core::event::{Ending, Spot};
 use glis_core::gate::{GateEvent, GateSource};
 use glis_core::looping::{Breaker, LoopContext, LoopEnd, LoopEvent};
@@ -13,7 +12,7 @@ use glis_core::pause::{OnTimeout, PauseMode, PauseReason};
 use glis_core::plan::{PlanEvent, PlanPause, RunFault};
 use glis_core::refusal::ResumeFault;
 use glis_core::safe::ScreenState;
-use glis_core::session::{AfterStop, Deferral, StartCause, StopCause};
+use glis_core::session::{AfterStop, Deferral, Rest as CardRest, StartCause, StopCause};
 use glis_core::spec::{IdleLimit, Mode, RefOrigin, SignSource, Takes};
 use glis_core::talk::AskKind;
 use glis_core::tree::{Clearing, Found, Occasion};
@@ -51,7 +50,7 @@ variants! {
         SafeStateReached TerminalCaptured SnapshotTaken EndBegan Paused PauseCancelled PauseRefused
         PauseFailed StopBegan ProcessEnded Suspended Interrupted Completed Failed RemovalBegan
         RemovalFailed Archived StartCancelled ProcessAdopted RecordDamaged DamageAcknowledged
-        Barred BarLifted
+        Barred BarLifted RepoMoved
         ClearingBegan WorktreeCleared WorktreeStays PauseBarred SaveBegan WorktreeSaved
         WorktreeNotSaved RestoreBegan WorktreeRestored RestoreFailed ReturnBegan Returned
         ReturnFailed EmptyingBegan Emptied EmptyingFailed SessionRecovered LeftoversSwept
@@ -64,10 +63,10 @@ variants! {
         Shut Hastened Joined Released Overdue Stopped NotKept Paused Opened Resumed
     }
     plan: PlanEvent {
-        Begun Revised Continued Stopped RunBegan RunFinishing RunAccepted RunSucceeded RunFailed RunWaits
-        RunCanceled TaskSkipped
+        Begun Revised Continued Stopped RunBegan RunFinishing RunCost RunAccepted RunSucceeded RunFailed
+        RunWaits RunCanceled TaskSkipped TaskProposed
     }
-    plan_pause: PlanPause { User Review Only }
+    plan_pause: PlanPause { User Review Only Budget }
     run_fault: RunFault { NotBegun NotStarted NotAccepted Rejected }
     unmerged: Unmerged {
         Conflict OffBranch Unfinished Nested Submodule NoBranch NoBase CheckedOut NoWorktree Hook Review
@@ -260,4 +259,21 @@ fn an_ask_without_the_mark_of_an_answer_is_open() {
     let line = r#"{"asked":{"ask":{"id":"a","kind":"approval","text":"?"},"spot":"screen"}}"#;
     let Event::Asked { ask, .. } = serde_json::from_str(line).unwrap() else { panic!("{line}") };
     assert!(!ask.answering);
+}
+
+/// What is said of an event in one place is what stands in it.
+#[test]
+fn each_event_tells_its_operation_and_its_place() {
+    for line in GOLDEN.lines() {
+        let Recorded { event, .. } = serde_json::from_str(line).unwrap();
+        let mut stored = serde_json::to_value(&event).unwrap();
+        if let Event::Gate(_) | Event::Loop(_) = event {
+            stored = stored.as_object().unwrap().values().next().unwrap().clone();
+        }
+        let fields = stored.as_object().and_then(|form| form.values().next());
+        let has =
+            |name| fields.is_some_and(|fields| fields.get(name).is_some_and(|it| !it.is_null()));
+        assert_eq!(event.op().is_some(), has("op"), "{line}");
+        assert_eq!(event.spot().is_some(), has("spot"), "{line}");
+    }
 }

@@ -2,6 +2,8 @@
 //! left behind where it is not; its operation ends with a reason, and what comes late is ignored.
 
 use crate::mailbox::Mailbox;
+use crate::panics::held;
+use crate::pools::{Kind, Pools};
 use crate::settings::Settings;
 use crate::timers::Time;
 use crate::turns::Turns;
@@ -10,7 +12,7 @@ use glis_core::input::Outcome;
 use glis_core::session::{Phase, Session, StartStep};
 use glis_core::{Input, OpId};
 use glis_snapshot::Task;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, watch};
@@ -34,6 +36,7 @@ const END_PACE: Duration = Duration::from_millis(100);
 pub(crate) struct Bounds {
     mailbox: Mailbox,
     settings: Arc<Settings>,
+    pools: Pools,
     pub(crate) turns: Turns,
     time: Time,
     runtime: Handle,
@@ -44,15 +47,20 @@ pub(crate) struct Bounds {
 
 impl Bounds {
     /// Belongs to the runtime that this is called in.
-    pub(crate) fn new(mailbox: Mailbox, settings: Arc<Settings>, time: Time) -> Arc<Self> {
+    pub(crate) fn new(
+        mailbox: Mailbox,
+        settings: Arc<Settings>,
+        pools: Pools,
+        time: Time,
+    ) -> Arc<Self> {
         let (turns, runtime, under_way) = (Turns::default(), Handle::current(), Mutex::default());
         let count = watch::Sender::new(0);
-        Arc::new(Self { mailbox, settings, turns, time, runtime, count, under_way })
+        Arc::new(Self { mailbox, settings, pools, turns, time, runtime, count, under_way })
     }
 
     /// What an operation does has taken too long.
     pub(crate) fn cut_short(&self, op: OpId) {
-        for (_, overdue) in self.table().iter().filter(|(known, _)| *known == op) {
+        for (_, overdue) in held(&self.under_way).iter().filter(|(known, _)| *known == op) {
             overdue.notify_one();
         }
     }
@@ -61,24 +69,19 @@ impl Bounds {
         self.count.send_modify(|count| *count += 1);
         let overdue = Arc::new(Notify::new());
         if let Some(op) = op {
-            self.table().push((op, Arc::clone(&overdue)));
+            held(&self.under_way).push((op, Arc::clone(&overdue)));
         }
         overdue
     }
 
-    /// A step was told.
     pub(crate) fn end<F>(&self, step: &Step<F>) {
-        self.table().retain(|(_, other)| !Arc::ptr_eq(other, &step.overdue));
+        held(&self.under_way).retain(|(_, other)| !Arc::ptr_eq(other, &step.overdue));
         self.count.send_modify(|count| *count -= 1);
     }
 
     /// Waits until nothing is under way any more.
     pub(crate) async fn rest(&self) {
         drop(self.count.subscribe().wait_for(|count| *count == 0).await);
-    }
-
-    fn table(&self) -> std::sync::MutexGuard<'_, Vec<(OpId, Arc<Notify>)>> {
-        self.under_way.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -133,7 +136,7 @@ impl<F> Step<F> {
 
     /// What is to be told if it failed, unless that was told already.
     pub(crate) fn take(&self) -> Option<F> {
-        self.failed.lock().unwrap_or_else(PoisonError::into_inner).take()
+        held(&self.failed).take()
     }
 }
 
@@ -168,7 +171,7 @@ where
     let until = begun + time_for(&config, &session);
     // A caller waits for an operation, but not for what is saved beside it.
     let mut impatient_at = step.op.map(|_| begun + config.force_time());
-    let mut stall = std::pin::pin!(stall(&time, &step.task, Only::Processes, STALL_TIME));
+    let mut stall = std::pin::pin!(bounds.stall(&step.task, Only::Processes, STALL_TIME));
     let stalled = loop {
         let impatient = async {
             match impatient_at {
@@ -208,28 +211,37 @@ where
 async fn make_way(bounds: &Bounds, session: &Session, task: &Arc<Task>) {
     let before = bounds.turns.at_work(&session.id).filter(|other| !Arc::ptr_eq(other, task));
     let Some(before) = before else { return };
-    let ended = tokio::task::spawn_blocking(move || before.end()).await.unwrap_or_default();
-    let ended = ended.join(", ");
+    let ended = bounds.pools.run_blocking(Kind::Signal, move || before.end()).await;
+    let ended = ended.unwrap_or_default().join(", ");
     crate::diary(&format!("session {}: ended what held it up: {ended}", session.id));
 }
 
-/// Ends every process that a step or the work before it waits for, again and again until it comes
-/// back or it is clear that it does not. Says which they were.
+/// Ends every process that a step or the work before it waits for. Says which they were.
 async fn end<F>(bounds: &Bounds, session: &Session, step: &Step<F>) -> Vec<String> {
-    let mut named = Vec::new();
+    let tasks = || {
+        let before = bounds.turns.at_work(&session.id);
+        [Some(Arc::clone(&step.task)), before].into_iter().flatten().collect()
+    };
+    end_all(&bounds.pools, tasks, step.over.notified()).await
+}
+
+/// Ends every process of these tasks, again and again, since they may go on with another one that hangs as
+/// well: until it is `over`, or it is clear that it does not come to that. Says which they were.
+async fn end_all(
+    pools: &Pools,
+    tasks: impl Fn() -> Vec<Arc<Task>>,
+    over: impl Future<Output = ()>,
+) -> Vec<String> {
+    let (mut over, mut named) = (std::pin::pin!(over), Vec::new());
     let ending = async {
         loop {
-            let before = bounds.turns.at_work(&session.id);
-            let tasks: Vec<_> =
-                [Some(Arc::clone(&step.task)), before].into_iter().flatten().collect();
-            let ended = tokio::task::spawn_blocking(move || {
-                tasks.iter().flat_map(|task| task.end()).collect::<Vec<_>>()
-            });
-            let ended = ended.await.unwrap_or_default();
+            let tasks = tasks();
+            let end = move || tasks.iter().flat_map(|task| task.end()).collect::<Vec<_>>();
+            let ended = pools.run_blocking(Kind::Signal, end).await.unwrap_or_default();
             let fresh: Vec<_> = ended.into_iter().filter(|one| !named.contains(one)).collect();
             named.extend(fresh);
             tokio::select! {
-                () = step.over.notified() => return,
+                () = &mut over => return,
                 () = sleep(END_PACE) => {}
             }
         }
@@ -238,29 +250,11 @@ async fn end<F>(bounds: &Bounds, session: &Session, step: &Step<F>) -> Vec<Strin
     named
 }
 
-/// What counts as hung.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Only {
     /// A process that does nothing. Our own threads may wait for their turn.
     Processes,
-    /// Whatever does not move.
     Anything,
-}
-
-/// Waits until a task has not moved for so long.
-async fn stall(time: &Time, task: &Arc<Task>, only: Only, span: Duration) {
-    let mut last = (None, time.now());
-    loop {
-        time.sleep(span / STALL_LOOKS).await;
-        let own = Arc::clone(task);
-        let effort = tokio::task::spawn_blocking(move || own.effort()).await.ok().flatten();
-        let judged = effort.filter(|e| only == Only::Anything || e.has_processes());
-        if judged.is_none() || judged != last.0 {
-            last = (judged, time.now());
-        } else if time.now().saturating_duration_since(last.1) >= span {
-            return;
-        }
-    }
 }
 
 fn hangs(span: Duration) -> String {
@@ -272,6 +266,23 @@ fn given_up(ended: &[String]) -> String {
 }
 
 impl Bounds {
+    /// Waits until a task has not moved for so long.
+    async fn stall(&self, task: &Arc<Task>, only: Only, span: Duration) {
+        let mut last = (None, self.time.now());
+        loop {
+            self.time.sleep(span / STALL_LOOKS).await;
+            let own = Arc::clone(task);
+            let look = self.pools.run_blocking(Kind::Signal, move || own.effort());
+            let effort = look.await.ok().flatten();
+            let judged = effort.filter(|e| only == Only::Anything || e.has_processes());
+            if judged.is_none() || judged != last.0 {
+                last = (judged, self.time.now());
+            } else if self.time.now().saturating_duration_since(last.1) >= span {
+                return;
+            }
+        }
+    }
+
     /// Waits for a look that does `work` as `task`. One that hangs is ended, and that is its answer.
     pub(crate) async fn ask<T>(
         &self,
@@ -281,24 +292,10 @@ impl Bounds {
         let mut work = std::pin::pin!(work);
         tokio::select! {
             done = &mut work => return done,
-            () = stall(&self.time, task, Only::Anything, LOOK_STALL_TIME) => {}
+            () = self.stall(task, Only::Anything, LOOK_STALL_TIME) => {}
         }
-        let mut named = Vec::new();
-        let ending = async {
-            loop {
-                let own = Arc::clone(task);
-                let ended = tokio::task::spawn_blocking(move || own.end()).await;
-                let ended = ended.unwrap_or_default();
-                let fresh: Vec<_> = ended.into_iter().filter(|one| !named.contains(one)).collect();
-                named.extend(fresh);
-                // It may go on with another call, which hangs as well.
-                tokio::select! {
-                    _ = &mut work => return,
-                    () = sleep(END_PACE) => {}
-                }
-            }
-        };
-        timeout(END_TIME, ending).await.ok();
+        let named =
+            end_all(&self.pools, || vec![Arc::clone(task)], async { drop(work.await) }).await;
         let why = format!("{}; {}", hangs(LOOK_STALL_TIME), given_up(&named));
         crate::diary(&format!("a look: {why}"));
         Err(why)
@@ -310,7 +307,7 @@ fn overdue(failed: Outcome) -> Outcome {
     if let Outcome::CaptureFailed { op, why, .. } = failed {
         return Outcome::CaptureOverdue { op, why };
     }
-    if let Outcome::SnapshotFailed { op, moment, why } = failed {
+    if let Outcome::SnapshotTaken { op, moment, result: Err(why) } = failed {
         return Outcome::SnapshotOverdue { op, moment, why };
     }
     failed

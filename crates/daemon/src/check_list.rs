@@ -56,8 +56,19 @@ pub(crate) fn remember(session: &Session, dir: &Path) {
     }
 }
 
-/// Adds the open items to a loop's list that the user has added where it came from. How many these are.
-pub(crate) fn take_over(session: &Session, dir: &Path) -> io::Result<usize> {
+/// Adds the open items to a loop's list that the user has added where it came from, before an iteration is paid for. What
+/// there is to say of that.
+pub(crate) fn take_over(session: &Session, dir: &Path) -> Option<String> {
+    match add_theirs(session, dir) {
+        Ok(0) => None,
+        Ok(1) => Some("an item was added to its list".to_owned()),
+        Ok(added) => Some(format!("{added} items were added to its list")),
+        Err(why) => Some(format!("its list: {why}")),
+    }
+}
+
+/// Adds them. How many these are.
+fn add_theirs(session: &Session, dir: &Path) -> io::Result<usize> {
     let (Some((worktree, path)), Some(theirs)) = (place(session), theirs(session)) else {
         return Ok(0);
     };
@@ -81,14 +92,14 @@ pub(crate) fn take_over(session: &Session, dir: &Path) -> io::Result<usize> {
 
 /// The list where it came from, if it did and is there.
 fn theirs(session: &Session) -> Option<String> {
-    let from = session.looped.as_ref()?.spec.file.as_ref()?.from.as_ref()?;
+    let from = session.ahead.looped.as_ref()?.spec.file.as_ref()?.from.as_ref()?;
     text_of(Path::new(from).parent()?, Path::new(from)).ok()
 }
 
 /// The worktree of a loop, and its list in it.
 fn place(session: &Session) -> Option<(&Path, PathBuf)> {
-    let file = session.looped.as_ref()?.spec.file.as_ref()?;
-    let worktree = Path::new(session.worktree.as_ref()?);
+    let file = session.ahead.looped.as_ref()?.spec.file.as_ref()?;
+    let worktree = Path::new(session.place.worktree.as_ref()?);
     Some((worktree, worktree.join(&file.path)))
 }
 

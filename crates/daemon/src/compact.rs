@@ -2,18 +2,16 @@
 //! it.
 
 use crate::access::Accesses;
-use crate::environments::Environments;
+use crate::common::Common;
 use crate::jobs::Jobs;
 use crate::pools::Kind;
 use crate::program::{self, End};
-use crate::settings::Settings;
 use glis_core::OpId;
 use glis_core::input::Outcome;
 use glis_core::plain::in_one_line;
 use glis_core::session::Session;
 use glis_core::timer::UNUSED_TIME;
 use glis_record::conversation::{Plan, Summary};
-use glis_wire::home::Home;
 use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -24,26 +22,13 @@ const TRIGGER: usize = 100;
 /// So much of what a program complains of is told.
 const COMPLAINT_CHARS_MAX: usize = 200;
 
-/// Makes conversations short.
 pub(crate) struct Compactor {
-    home: Home,
-    settings: Arc<Settings>,
-    jobs: Arc<Jobs>,
-    environments: Arc<Environments>,
-    accesses: Arc<Accesses>,
+    pub(crate) common: Arc<Common>,
+    pub(crate) jobs: Arc<Jobs>,
+    pub(crate) accesses: Arc<Accesses>,
 }
 
 impl Compactor {
-    pub(crate) fn new(
-        home: Home,
-        settings: Arc<Settings>,
-        jobs: Arc<Jobs>,
-        environments: Arc<Environments>,
-        accesses: Arc<Accesses>,
-    ) -> Arc<Self> {
-        Arc::new(Self { home, settings, jobs, environments, accesses })
-    }
-
     /// Makes a session's conversation short, if `op` asks for it or if it is long and not used.
     pub(crate) fn compact(self: &Arc<Self>, session: &Session, op: Option<OpId>) {
         let failed = move |why: String| Outcome::NotCompacted { op, why: why.into() };
@@ -58,7 +43,7 @@ impl Compactor {
     /// Nothing to tell where nothing is to be done: while a session rests, its conversation does not
     /// grow.
     fn if_unused(&self, session: &Session) -> Option<Outcome> {
-        if !self.settings.now().compact.automatic {
+        if !self.common.settings.now().compact.automatic {
             return None;
         }
         let dir = self.folder(session);
@@ -100,12 +85,12 @@ impl Compactor {
     /// What the conversation comes down to: as the configured program says, or else as it is found
     /// without one.
     fn summary(&self, session: &Session, plan: &Plan) -> Result<Summary, String> {
-        let config = self.settings.now();
+        let config = self.common.settings.now();
         let Some((name, arguments)) = config.compact.command.split_first() else {
             return Ok(plan.extract.clone());
         };
         let question = plan.question().map_err(|fault| fault.to_string())?;
-        let (env, _) = self.environments.of_next_start(session);
+        let (env, _) = self.common.environments.of_next_start(session);
         // Away from the worktree, which it has no business in.
         let folder = self.folder(session);
         let path = program::find(name, &env, &folder).map_err(|fault| fault.to_string())?;
@@ -130,6 +115,6 @@ impl Compactor {
     }
 
     fn folder(&self, session: &Session) -> PathBuf {
-        self.home.session(&session.id.0)
+        self.common.home.session(&session.id.0)
     }
 }

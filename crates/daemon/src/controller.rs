@@ -7,7 +7,7 @@ use crate::mailbox::{Look, Mail, Mailbox, Occasion, Published};
 use crate::panics::fault;
 use glis_core::reason::FailedStep;
 use glis_core::{
-    Command, Decision, Effect, Event, Gate, House, Input, Origin, Plan, Recorded, Refusal, Reply,
+    Command, Decision, Effect, Event, House, Input, Origin, Plan, Recorded, Refusal, Reply,
     Session, Subject,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -20,9 +20,7 @@ const BATCH_MAX: usize = 256;
 enum Due {
     Reply(oneshot::Sender<Result<Reply, Refusal>>, Result<Reply, Refusal>),
     Replies(oneshot::Sender<Vec<Result<Reply, Refusal>>>, Vec<Result<Reply, Refusal>>),
-    Gate(oneshot::Sender<Gate>, Gate),
     Look(Look),
-    Sessions(oneshot::Sender<Vec<Arc<Session>>>, Vec<Arc<Session>>),
     Events(oneshot::Sender<Vec<Recorded>>, u64, u32),
     Checked(oneshot::Sender<Option<Checked>>, Option<Checked>),
     Closed(oneshot::Sender<()>),
@@ -72,6 +70,7 @@ fn kind_of(input: &Input) -> &'static str {
     match input {
         Input::Command(_) => "command",
         Input::Limits(_) | Input::ConfigRead(_) => "configuration",
+        Input::RepoMoved { .. } => "move",
         Input::Gate(_) | Input::GateKept { .. } => "gate",
         Input::Plan(_) | Input::PlanOutcome { .. } => "plan",
         Input::Outcome { .. } => "outcome",
@@ -136,8 +135,7 @@ impl<A: Act> Controller<A> {
                     // Only commands can be refused, and this is none.
                     drop(self.decide(input, None, &mut batch)?);
                 }
-                Mail::Command(command, from, answer) => {
-                    let input = Input::Command(command);
+                Mail::Ask(input, from, answer) => {
                     let reply = self.decide(input, from.as_ref(), &mut batch)?;
                     due.push(Due::Reply(answer, reply));
                 }
@@ -145,21 +143,7 @@ impl<A: Act> Controller<A> {
                     let replies = self.decide_together(commands, from.as_ref(), &mut batch)?;
                     due.push(Due::Replies(answer, replies));
                 }
-                Mail::Gate(command, from, answer) => {
-                    let reply = self.decide(Input::Gate(command), from.as_ref(), &mut batch)?;
-                    due.push(Due::Reply(answer, reply));
-                }
-                Mail::Plan(command, from, answer) => {
-                    let reply = self.decide(Input::Plan(command), from.as_ref(), &mut batch)?;
-                    due.push(Due::Reply(answer, reply));
-                }
                 Mail::Look(look) => due.push(Due::Look(look)),
-                Mail::LookAtGate(answer) => {
-                    due.push(Due::Gate(answer, self.house.gate().clone()));
-                }
-                Mail::Query(query, answer) => {
-                    due.push(Due::Sessions(answer, query.answered_by(&self.house)));
-                }
                 Mail::Read { from, max, answer } => due.push(Due::Events(answer, from, max)),
                 Mail::Check { after, to, max, answer } => {
                     // What cannot be read at all is told as such; it ends nothing.
@@ -206,7 +190,7 @@ impl<A: Act> Controller<A> {
     ) -> Result<Result<Reply, Refusal>, LogFault> {
         let subject = input.subject();
         let session = session_of(&self.house, &subject);
-        let was_barred = session.is_some_and(|session| session.barred.is_some());
+        let was_barred = session.is_some_and(|session| session.upkeep.barred.is_some());
         let (kind, asked) =
             (kind_of(&input), matches!(input, Input::Command(_) | Input::Gate(_) | Input::Plan(_)));
         // Only where something has gone wrong before is it worth a copy of everything.
@@ -260,7 +244,9 @@ impl<A: Act> Controller<A> {
         batch: &mut Batch,
     ) -> Result<Vec<Result<Reply, Refusal>>, LogFault> {
         let barred = |command: &Command| {
-            self.house.session(command.session()).is_some_and(|session| session.barred.is_some())
+            self.house
+                .session(command.session())
+                .is_some_and(|session| session.upkeep.barred.is_some())
         };
         // A fold that panics leaves a state that is not to be trusted. Where that may happen, each is
         // decided on alone, with what that is worth.
@@ -382,12 +368,10 @@ impl<A: Act> Controller<A> {
             match due {
                 Due::Reply(answer, reply) => drop(answer.send(reply)),
                 Due::Replies(answer, replies) => drop(answer.send(replies)),
-                Due::Gate(answer, gate) => drop(answer.send(gate)),
                 Due::Look(look) => {
                     // A look that panics is one that has no answer, and no harm to what is looked at.
                     drop(catch_unwind(AssertUnwindSafe(|| look(&self.house))));
                 }
-                Due::Sessions(answer, sessions) => drop(answer.send(sessions)),
                 Due::Events(answer, from, max) => drop(answer.send(self.log.read(from, max)?)),
                 Due::Checked(answer, checked) => drop(answer.send(checked)),
                 Due::Closed(answer) => {

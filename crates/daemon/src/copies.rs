@@ -36,7 +36,6 @@ fn has_card_of(waiting: &VecDeque<Job>, dir: &Path) -> bool {
     waiting.iter().any(|job| matches!(job, Job::Card(later, ..) if later == dir))
 }
 
-/// Where the copies are.
 pub(crate) fn folder(state: &Path) -> PathBuf {
     state.join("backup")
 }
@@ -62,13 +61,11 @@ struct Piece {
 /// Whether there will be more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
-    /// The daemon goes on.
     Open,
     /// The log is closed, and this is all of it.
     Closed,
 }
 
-/// The controller's side.
 pub(crate) struct Copies {
     jobs: SyncSender<Job>,
     thread: JoinHandle<()>,
@@ -78,7 +75,6 @@ pub(crate) struct Copies {
     under_way: bool,
     /// Another is wanted at once.
     due: bool,
-    /// Events since the last.
     since: u64,
     after: u64,
     home: Home,
@@ -136,7 +132,7 @@ impl Copies {
     /// Where a session's card lies.
     fn place(&self, session: &Session) -> PathBuf {
         let id = &session.id.0;
-        let removed = session.trashed.is_some();
+        let removed = session.upkeep.trashed.is_some();
         if removed { self.home.trash().join(id).join("session") } else { self.home.session(id) }
     }
 
@@ -253,7 +249,6 @@ impl Piece {
     }
 }
 
-/// The thread that writes.
 struct Writer {
     root: PathBuf,
     backup: Option<(String, Backup)>,

@@ -4,12 +4,12 @@
 pub(crate) mod looped;
 pub(crate) mod wrong;
 
-use crate::environments::{Caller, Env, Environments};
+use crate::common::Common;
+use crate::environments::{Caller, Env};
 use crate::jobs::Jobs;
 use crate::mailbox::{Mailbox, Query};
 use crate::pools::Kind;
 use crate::program;
-use crate::settings::Settings;
 use glis_agent::{Ability, Agent};
 use glis_config::{Config, Persona};
 use glis_core::decision::Reply;
@@ -17,10 +17,9 @@ use glis_core::looping::LoopSpec;
 use glis_core::name;
 use glis_core::plan::TaskRef;
 use glis_core::spec::{IDLE_TIMEOUT_SECS, IdleLimit, Mode, RefOrigin, Spec};
-use glis_core::{Command, OpId, Origin, Refusal, SessionId};
+use glis_core::{Command, Input, OpId, Origin, Refusal, SessionId};
 use glis_snapshot::GitFault;
 use glis_wire::client::NewSession;
-use glis_wire::home::Home;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use wrong::{Wrong, wrong};
@@ -50,13 +49,14 @@ pub(crate) struct Created {
 
 /// Why no session is made.
 pub(crate) enum NotCreated {
-    /// The core refuses it.
     Refused(Refusal),
     /// What is wanted cannot be, and the way out.
-    Unusable { message: String, hint: String },
+    Unusable {
+        message: String,
+        hint: String,
+    },
     /// Every name that was made was taken by another session meanwhile.
     NoName,
-    /// The daemon ends.
     Ending,
 }
 
@@ -66,12 +66,9 @@ impl From<Wrong> for NotCreated {
     }
 }
 
-/// Makes sessions.
 pub(crate) struct Creator {
-    pub(crate) home: Home,
-    pub(crate) settings: Arc<Settings>,
+    pub(crate) common: Arc<Common>,
     pub(crate) mailbox: Mailbox,
-    pub(crate) environments: Arc<Environments>,
     pub(crate) jobs: Arc<Jobs>,
 }
 
@@ -88,9 +85,9 @@ impl Creator {
             let (id, command, notes) =
                 self.command_for(wanted, caller.map(|caller| &caller.env), None).await?;
             if let Some(caller) = caller {
-                self.environments.remember(&id, caller.clone());
+                self.common.environments.remember(&id, caller.clone());
             }
-            let op = match self.mailbox.command(command, from.cloned()).await {
+            let op = match self.mailbox.ask(Input::Command(command), from.cloned()).await {
                 Some(Ok(Reply::Pending(op))) => Some(op),
                 Some(Ok(
                     Reply::Done
@@ -111,12 +108,12 @@ impl Creator {
     /// Who works in it: the agent and the persona, as they were asked for or are chosen where nothing was said.
     fn cast(&self, wanted: &NewSession, env: Option<&Env>) -> Result<Cast, Wrong> {
         // What was just changed must not be left out without a word.
-        let fault = self.settings.fault();
+        let fault = self.common.settings.fault();
         let former = fault.map(|fault| format!("{fault}; until that is fixed {FORMER}"));
-        let config = self.settings.now();
+        let config = self.common.settings.now();
         let persona_name = persona_name(wanted, &config);
         let persona = config.persona(persona_name.as_deref()).map_err(|message| {
-            let file = self.home.config_file();
+            let file = self.common.home.config_file();
             let makes = || format!("[persona.NAME] in {} makes one", file.display());
             wrong(message, former.clone().unwrap_or_else(makes))
         })?;
@@ -149,6 +146,11 @@ impl Creator {
         is_missing.then(|| format!("the agent `{name}` is not installed"))
     }
 
+    /// Whether the agent of a session like this tells what it costs.
+    pub(crate) fn tells_cost(&self, wanted: &NewSession, env: Option<&Env>) -> bool {
+        self.cast(wanted, env).is_ok_and(|cast| cast.agent.tells_cost(cast.mode))
+    }
+
     /// Why every turn of a session like this would fail: nobody is logged in. In a thread that may block.
     pub(crate) fn not_logged_in(&self, wanted: &NewSession, env: &Env) -> Option<String> {
         let Cast { agent_name, agent, argv, .. } = self.cast(wanted, Some(env)).ok()?;
@@ -174,7 +176,7 @@ impl Creator {
         }
         let Cast { agent_name, agent, persona_name, persona, mode, argv, notes } =
             self.cast(wanted, env)?;
-        let config = self.settings.now();
+        let config = self.common.settings.now();
         let site = if wanted.in_place { Site::InPlace } else { Site::Worktree };
         let repo_root = self.root_of(PathBuf::from(&wanted.repo), site).await?;
         // A revision means what it means where the caller stands, not at the repository's root.
@@ -228,7 +230,7 @@ impl Creator {
         env: Option<&Env>,
     ) -> Result<(String, Vec<String>), Wrong> {
         let named = wanted.agent.as_ref().or(persona.agent.as_ref());
-        let configured = self.settings.now().default_agent.clone();
+        let configured = self.common.settings.now().default_agent.clone();
         if let Some(agent) = named {
             return Ok((agent.clone(), Vec::new()));
         }
@@ -241,7 +243,7 @@ impl Creator {
         let place = Path::new(&wanted.repo);
         let installed =
             |name: &&&str| env.is_some_and(|env| program::find(name, env, place).is_ok());
-        let file = self.home.config_file();
+        let file = self.common.home.config_file();
         match USUAL_AGENTS.iter().find(installed) {
             Some(agent) => {
                 let note = format!(
@@ -366,7 +368,6 @@ struct Cast {
     notes: Vec<String>,
 }
 
-/// Where a session begins.
 #[derive(Default)]
 struct Base {
     /// None in a repository without a commit, and in place.
@@ -417,7 +418,6 @@ fn no_such_agent(name: &str) -> Wrong {
 /// What to do where git cannot be run at all.
 const NO_GIT: &str = "git has to be installed, and the system needs a process to spare for it";
 
-/// Where a session works.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Site {
     Worktree,

@@ -6,12 +6,11 @@ use crate::gate::GateStore;
 use crate::jobs::Jobs;
 use crate::judging::Judging;
 use crate::keeper::Keeper;
-use crate::launch::{Checked, Launcher};
+use crate::launch::Launcher;
 use crate::links::{HolderCommand, Links};
 use crate::lookback::LookBack;
 use crate::plans::Plans;
 use crate::pools::Kind;
-use crate::process::process_of;
 use crate::provision::Provision;
 use crate::returns;
 use crate::screens::{self, Screens};
@@ -26,7 +25,7 @@ use glis_core::leftover::Leftovers;
 use glis_core::pause::Captured;
 use glis_core::refusal::ResumeFault;
 use glis_core::session::{Phase, Session, StopCause};
-use glis_core::{House, Input, OpId, Plan, Recorded, Subject};
+use glis_core::{House, Input, OpId, Plan, Recorded, SessionId, Subject};
 use glis_wire::hold::{Children, Ladder};
 use glis_wire::home::Home;
 use std::sync::Arc;
@@ -51,7 +50,7 @@ pub(crate) struct Dispatcher {
     pub(crate) keeper: Arc<Keeper>,
 }
 
-impl Act for Dispatcher {
+impl Act for Arc<Dispatcher> {
     fn carry_out(&self, effect: Effect, session: &Session) {
         let id = session.id.clone();
         match effect {
@@ -61,35 +60,27 @@ impl Act for Dispatcher {
             Effect::CheckStart { op } => self.check_start(session, op),
             Effect::StartProcess { op, generation } => self.start(session, op, generation),
             Effect::Deliver { message, text, .. } => {
-                if let Err(why) = self.links.send(&id, HolderCommand::Deliver { message, text }) {
-                    self.jobs.report(id, Outcome::NotDelivered { message, why });
-                }
+                let failed = |why| Outcome::NotDelivered { message, why };
+                self.order(id, HolderCommand::Deliver { message, text }, failed);
             }
             Effect::GiveAnswer { ask, answer, reason, .. } => {
-                let asked = ask.id.clone();
-                if let Err(why) = self
-                    .links
-                    .send(&id, HolderCommand::Answer { ask: Box::new(ask), answer, reason })
-                {
-                    self.jobs.report(id, Outcome::AnswerNotGiven { ask: asked, why: why.into() });
-                }
+                let (asked, ask) = (ask.id.clone(), Box::new(ask));
+                let failed = |why: String| Outcome::AnswerNotGiven { ask: asked, why: why.into() };
+                self.order(id, HolderCommand::Answer { ask, answer, reason }, failed);
             }
             Effect::Judge { generation, ask } => self.judging.judge(session, generation, ask),
             Effect::Interrupt { generation } => {
-                if let Err(why) = self.links.send(&id, HolderCommand::Interrupt) {
-                    self.jobs.report(id, Outcome::NotInterrupted { generation, why: why.into() });
-                }
+                let failed = |why: String| Outcome::NotInterrupted { generation, why: why.into() };
+                self.order(id, HolderCommand::Interrupt, failed);
             }
             Effect::StopProcess { generation, urgency } => self.stop(session, generation, urgency),
             Effect::Freeze { op, .. } => {
-                if let Err(why) = self.links.send(&id, HolderCommand::Freeze(op)) {
-                    self.jobs.report(id, Outcome::NotFrozen { op, why: why.into() });
-                }
+                let failed = |why: String| Outcome::Frozen { op, result: Err(why.into()) };
+                self.order(id, HolderCommand::Freeze(op), failed);
             }
             Effect::Thaw { op, .. } => {
-                if let Err(why) = self.links.send(&id, HolderCommand::Thaw(op)) {
-                    self.jobs.report(id, Outcome::NotThawed { op, why: why.into() });
-                }
+                let failed = |why: String| Outcome::Thawed { op, result: Err(why.into()) };
+                self.order(id, HolderCommand::Thaw(op), failed);
             }
             Effect::CaptureTerminal { op } => self.capture(session, op),
             Effect::SetTimer { key, when } => self.timers.set(id.into(), key, when),
@@ -109,10 +100,7 @@ impl Act for Dispatcher {
             Effect::Compact { op } => self.compactor.compact(session, op),
             Effect::LookBack { iteration } => self.look_back.look(session, iteration),
             Effect::ClearWorktree { op } => self.trees.clear(session, op),
-            Effect::RestoreWorktree { op, snapshot } => self.trees.restore(session, op, snapshot),
-            Effect::PutAside { op } => self.trees.put_aside(session, op),
-            Effect::BringBack { op } => self.trees.bring_back(session, op),
-            Effect::Empty { op } => self.trees.empty(session, op),
+            Effect::DoChore { op, chore } => self.trees.do_chore(session, op, chore),
             Effect::KeepGate { .. }
             | Effect::DropGate { .. }
             | Effect::BeginRun { .. }
@@ -122,80 +110,28 @@ impl Act for Dispatcher {
     }
 
     fn carry_out_for_house(&self, effect: Effect, house: &House) {
-        match effect {
-            Effect::KeepGate { op } => self.gate.keep(house, op),
-            Effect::DropGate { before, source } => self.gate.discard(before, source),
-            Effect::SetTimer { key, when } => self.timers.set(Subject::House, key, when),
-            Effect::MakeWorktree { .. }
-            | Effect::CutSetUpShort
-            | Effect::CutLineShort
-            | Effect::CheckStart { .. }
-            | Effect::StartProcess { .. }
-            | Effect::Deliver { .. }
-            | Effect::GiveAnswer { .. }
-            | Effect::Judge { .. }
-            | Effect::Interrupt { .. }
-            | Effect::StopProcess { .. }
-            | Effect::Freeze { .. }
-            | Effect::Thaw { .. }
-            | Effect::CaptureTerminal { .. }
-            | Effect::CutShort { .. }
-            | Effect::DropTimer { .. }
-            | Effect::CheckIdle { .. }
-            | Effect::PlanReturn
-            | Effect::Sweep { .. }
-            | Effect::CheckSave { .. }
-            | Effect::TakeSnapshot { .. }
-            | Effect::SaveWorktree { .. }
-            | Effect::Compact { .. }
-            | Effect::LookBack { .. }
-            | Effect::ClearWorktree { .. }
-            | Effect::RestoreWorktree { .. }
-            | Effect::PutAside { .. }
-            | Effect::BringBack { .. }
-            | Effect::BeginRun { .. }
-            | Effect::JudgeRun { .. }
-            | Effect::MergeRun { .. }
-            | Effect::Empty { .. } => stray(&effect),
+        if let Effect::KeepGate { op } = effect {
+            self.gate.keep(house, op);
+        } else if let Effect::DropGate { before, source } = effect {
+            self.gate.discard(before, source);
+        } else if let Effect::SetTimer { key, when } = effect {
+            self.timers.set(Subject::House, key, when);
+        } else {
+            stray(&effect);
         }
     }
 
     fn carry_out_for_plan(&self, effect: Effect, plan: &Plan, house: &House) {
-        match effect {
-            Effect::BeginRun { run } => self.plans.begin(house, plan, &run),
-            Effect::JudgeRun { run } => self.plans.judge(house, plan, &run),
-            Effect::MergeRun { run } => self.plans.merge(house, plan, &run),
-            Effect::MakeWorktree { .. }
-            | Effect::CutSetUpShort
-            | Effect::CutLineShort
-            | Effect::CheckStart { .. }
-            | Effect::StartProcess { .. }
-            | Effect::Deliver { .. }
-            | Effect::GiveAnswer { .. }
-            | Effect::Judge { .. }
-            | Effect::Interrupt { .. }
-            | Effect::StopProcess { .. }
-            | Effect::Freeze { .. }
-            | Effect::Thaw { .. }
-            | Effect::CaptureTerminal { .. }
-            | Effect::CutShort { .. }
-            | Effect::DropTimer { .. }
-            | Effect::CheckIdle { .. }
-            | Effect::PlanReturn
-            | Effect::Sweep { .. }
-            | Effect::CheckSave { .. }
-            | Effect::TakeSnapshot { .. }
-            | Effect::SaveWorktree { .. }
-            | Effect::Compact { .. }
-            | Effect::LookBack { .. }
-            | Effect::ClearWorktree { .. }
-            | Effect::RestoreWorktree { .. }
-            | Effect::PutAside { .. }
-            | Effect::BringBack { .. }
-            | Effect::KeepGate { .. }
-            | Effect::DropGate { .. }
-            | Effect::SetTimer { .. }
-            | Effect::Empty { .. } => stray(&effect),
+        if let Effect::BeginRun { run } = effect {
+            self.plans.begin(house, plan, &run);
+        } else if let Effect::JudgeRun { run } = effect {
+            self.plans.judge(house, plan, &run);
+        } else if let Effect::MergeRun { run } = effect {
+            self.plans.merge(house, plan, &run);
+        } else if let Effect::SetTimer { key, when } = effect {
+            self.timers.set(Subject::Plan(plan.id.clone()), key, when);
+        } else {
+            stray(&effect);
         }
     }
 
@@ -211,20 +147,22 @@ fn stray(effect: &Effect) {
 }
 
 impl Dispatcher {
+    /// Tells a holder something; where that cannot be, `failed` is what came of it.
+    fn order(&self, id: SessionId, command: HolderCommand, failed: impl FnOnce(String) -> Outcome) {
+        if let Err(why) = self.links.send(&id, command) {
+            self.jobs.report(id, failed(why));
+        }
+    }
+
     fn check_start(&self, session: &Session, op: OpId) {
         // A set-up that was cut short left a note, and may run again: such have places of their own.
-        let kind = if session.notes.is_empty() { Kind::Tree } else { Kind::Make };
+        let kind = if session.starts.notes.is_empty() { Kind::Tree } else { Kind::Make };
         let what = (kind, "look at its worktree");
-        let failed = move |why| Outcome::StartUnfit { op, fault: ResumeFault::System(why) };
+        let told = move |result| Outcome::StartChecked { op, result };
+        let failed = move |why| told(Err(ResumeFault::System(why)));
         let launcher = Arc::clone(&self.launcher);
-        self.jobs.in_turn(session, what, failed, move |session| {
-            Some(match launcher.check(session) {
-                Ok(Checked { found, set_up, forgotten, unheard }) => {
-                    Outcome::StartChecked { op, found, set_up, forgotten, unheard }
-                }
-                Err(fault) => Outcome::StartUnfit { op, fault },
-            })
-        });
+        self.jobs
+            .in_turn(session, what, failed, move |session| Some(told(launcher.check(session))));
     }
 
     fn start(&self, session: &Session, op: OpId, generation: u32) {
@@ -239,7 +177,7 @@ impl Dispatcher {
             };
             // Open before the process is on record: commands wait until its holder is met.
             let commands = links.open(&session.id);
-            let process = process_of(&hello.process);
+            let process = hello.process.clone();
             let began_at = hello.began_at;
             let outcome = Outcome::ProcessStarted { op, generation, process, began_at };
             mailbox.tell_blocking(Input::Outcome { session: session.id.clone(), outcome });

@@ -7,7 +7,7 @@ mod log;
 mod repository;
 mod session;
 
-use self::finding::{HUNG, finding};
+use self::finding::{HUNG, bad, finding, warning};
 use self::repository::Repository;
 use crate::cards::sessions_folder;
 use crate::launch::Launcher;
@@ -75,7 +75,7 @@ impl Doctor {
         &self,
         look: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, String> {
-        self.trees.ask(Kind::Ask, look).await
+        self.trees.jobs.ask(Kind::Ask, look).await
     }
 
     /// Programs of agents that are not as they were tested, each once.
@@ -99,9 +99,10 @@ impl Doctor {
             findings.extend(log);
             findings.extend(settings.fault().map(configuration));
             findings.extend(settings.unused().into_iter().map(unused));
+            findings.extend(settings.outdated().into_iter().map(outdated));
             findings.extend(chat::examine(&home.state, &settings.now().chat.telegram));
             findings.extend(trash(&all, settings.now().trash.days));
-            findings.extend(patterns(&all, &ptrace_scope()));
+            findings.extend(patterns(&all, &glis_os::terminal::ptrace_scope()));
             let folder = sessions_folder(&home);
             let strays = strays::find(&folder, &known);
             findings.extend(strays.iter().map(|found| stray(found, &folder)));
@@ -171,47 +172,42 @@ impl Doctor {
 }
 
 fn git_hangs(why: &str) -> Finding {
-    finding("git", Health::Bad, format!("`git --version`: {why}"), Some(HUNG))
+    bad("git", format!("`git --version`: {why}"), HUNG)
 }
 
 fn configuration(fault: String) -> Finding {
-    let hint = "fix it; until then the former configuration is used";
-    finding("configuration", Health::Bad, fault, Some(hint))
+    bad("configuration", fault, "fix it; until then the former configuration is used")
 }
 
 fn unused(line: String) -> Finding {
     let hint = "fix it; until then you are asked, and the rest of the configuration counts";
-    finding("configuration", Health::Warning, line, Some(hint))
+    warning("configuration", line, hint)
+}
+
+fn outdated(line: String) -> Finding {
+    warning("configuration", line, "use the new name; until then nothing else changes")
 }
 
 fn git() -> Finding {
+    let hint = "install git; every session but those with --in-place needs it";
     match glis_snapshot::git::run(Path::new("/"), &["--version"]) {
         Ok(version) => finding("git", Health::Good, version, None),
-        Err(fault) => finding(
-            "git",
-            Health::Bad,
-            fault.to_string(),
-            Some("install git; every session but those with --in-place needs it"),
-        ),
+        Err(fault) => bad("git", fault.to_string(), hint),
     }
 }
 
 fn private(state: &Path) -> Finding {
-    let mode = state.metadata().map(|facts| facts.permissions().mode() & 0o777);
+    let (mode, at) =
+        (state.metadata().map(|facts| facts.permissions().mode() & 0o777), state.display());
     match mode {
-        Ok(0o700) => finding("home", Health::Good, state.display().to_string(), None),
-        Ok(mode) => finding(
-            "home",
-            Health::Warning,
-            format!("{} has mode {mode:o}", state.display()),
-            Some("other users can read it: `chmod 700` it"),
-        ),
-        Err(fault) => finding(
-            "home",
-            Health::Bad,
-            format!("{}: {fault}", state.display()),
-            Some("the state folder must be readable and writable"),
-        ),
+        Ok(0o700) => finding("home", Health::Good, at.to_string(), None),
+        Ok(mode) => {
+            let hint = "other users can read it: `chmod 700` it";
+            warning("home", format!("{at} has mode {mode:o}"), hint)
+        }
+        Err(fault) => {
+            bad("home", format!("{at}: {fault}"), "the state folder must be readable and writable")
+        }
     }
 }
 
@@ -223,14 +219,9 @@ fn disk(state: &Path) -> Finding {
             if free == 0 || (facts.f_files > 0 && facts.f_favail == 0) {
                 let what = format!("the disk of {} is full", state.display());
                 let hint = "free some space: until then nothing can be changed or recorded";
-                finding("disk", Health::Bad, what, Some(hint))
+                bad("disk", what, hint)
             } else if free < DISK_BYTES_LOW {
-                finding(
-                    "disk",
-                    Health::Warning,
-                    message,
-                    Some("free some space before it runs out"),
-                )
+                warning("disk", message, "free some space before it runs out")
             } else {
                 finding("disk", Health::Good, message, None)
             }
@@ -243,42 +234,25 @@ fn disk(state: &Path) -> Finding {
 fn trash(all: &[Arc<Session>], days: u32) -> Option<Finding> {
     let now = jiff::Timestamp::now().as_millisecond();
     let due = |at: i64| at + i64::from(days) * 24 * 60 * 60 * 1000 <= now;
-    let past = all.iter().filter(|s| s.trashed.as_ref().is_some_and(|trashed| due(trashed.at)));
+    let past =
+        all.iter().filter(|s| s.upkeep.trashed.as_ref().is_some_and(|trashed| due(trashed.at)));
     let count = past.count();
-    (count > 0).then(|| {
-        finding(
-            "trash",
-            Health::Warning,
-            format!("{count} removed sessions are past their deadline"),
-            Some("`glis trash list` shows them, `glis trash empty` deletes them for good"),
-        )
-    })
-}
-
-/// The kernel's rule on who sees what another process waits for. Root sees it, as everybody does where
-/// there is no such rule.
-fn ptrace_scope() -> String {
-    if rustix::process::geteuid().is_root() {
-        return String::new();
-    }
-    std::fs::read_to_string("/proc/sys/kernel/yama/ptrace_scope").unwrap_or_default()
+    let message = format!("{count} removed sessions are past their deadline");
+    let hint = "`glis trash list` shows them, `glis trash empty` deletes them for good";
+    (count > 0).then(|| warning("trash", message, hint))
 }
 
 /// Patterns that can accept nothing: from 2 on not even a holder sees whether its program reads.
 fn patterns(all: &[Arc<Session>], scope: &str) -> Option<Finding> {
     let scope: u8 = scope.trim().parse().ok()?;
-    let concerned = |session: &Arc<Session>| session.spec.auto_yes && session.trashed.is_none();
-    (scope > 1 && all.iter().any(concerned)).then(|| {
-        finding(
-            "auto-yes",
-            Health::Warning,
-            format!(
-                "kernel.yama.ptrace_scope is {scope}: glis cannot see whether a program waits for \
-                 input, so accept_patterns answer nothing"
-            ),
-            Some("such questions wait for you; with a value of 1 or 0 patterns answer them"),
-        )
-    })
+    let concerned =
+        |session: &Arc<Session>| session.spec.auto_yes && session.upkeep.trashed.is_none();
+    let message = format!(
+        "kernel.yama.ptrace_scope is {scope}: glis cannot see whether a program waits for input, so \
+         accept_patterns answer nothing"
+    );
+    let hint = "such questions wait for you; with a value of 1 or 0 patterns answer them";
+    (scope > 1 && all.iter().any(concerned)).then(|| warning("auto-yes", message, hint))
 }
 
 /// An agent that the log does not know.
@@ -295,7 +269,7 @@ fn stray(found: &Stray, folder: &Path) -> Finding {
          last is in {}",
         output.display()
     );
-    finding("agents", Health::Bad, message, Some(&hint))
+    bad("agents", message, &hint)
 }
 
 /// Folders of sessions that the log does not know: it lost them, or is another one.

@@ -1,5 +1,6 @@
 //! The environments that processes are started with: handed over in memory, only their names kept.
 
+use crate::panics::held;
 use glis_core::SessionId;
 use glis_core::session::Session;
 use glis_wire::hold::Limit;
@@ -7,9 +8,8 @@ use glis_wire::home::Home;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
-/// Variables with their values.
 pub(crate) type Env = Vec<(String, String)>;
 
 /// Name of the note about a session's environment, in its folder.
@@ -61,7 +61,6 @@ struct Known {
 /// The environments of all sessions.
 pub(crate) struct Environments {
     home: Home,
-    /// The daemon's own.
     own: Env,
     known: Mutex<HashMap<SessionId, Known>>,
 }
@@ -73,7 +72,7 @@ impl Environments {
 
     /// Remembers the environment of a command that may cause a start, in memory only.
     pub(crate) fn remember(&self, id: &SessionId, caller: Caller) {
-        let mut table = self.table();
+        let mut table = held(&self.known);
         let env = shared(&table, caller.env);
         let known = table.entry(id.clone()).or_default();
         known.env = Some((env, EnvOrigin::Caller));
@@ -82,7 +81,7 @@ impl Environments {
 
     /// Remembers what a holder has told of its agent's environment, unless a command was faster.
     pub(crate) fn learn(&self, id: &SessionId, env: Env, limits: Vec<Limit>) {
-        let mut table = self.table();
+        let mut table = held(&self.known);
         let env = shared(&table, env);
         let known = table.entry(id.clone()).or_default();
         if known.env.is_none() {
@@ -93,7 +92,7 @@ impl Environments {
 
     /// What this daemon knows of the command that started a session.
     pub(crate) fn known_of(&self, id: &SessionId) -> Option<Caller> {
-        let table = self.table();
+        let table = held(&self.known);
         let known = table.get(id)?;
         let (env, _) = known.env.as_ref()?;
         Some(Caller { env: Env::clone(env), limits: known.limits.clone() })
@@ -101,7 +100,7 @@ impl Environments {
 
     /// The environment for the next start, and whose it is.
     pub(crate) fn of_next_start(&self, session: &Session) -> (Env, EnvOrigin) {
-        let remembered = self.table().get(&session.id).and_then(|known| known.env.clone());
+        let remembered = held(&self.known).get(&session.id).and_then(|known| known.env.clone());
         remembered.map_or_else(
             || (self.own.clone(), EnvOrigin::Daemon),
             |(env, origin)| (Env::clone(&env), origin),
@@ -110,7 +109,7 @@ impl Environments {
 
     /// The limits for the next start; none means the daemon's own.
     pub(crate) fn limits(&self, session: &Session) -> Vec<Limit> {
-        self.table().get(&session.id).map(|known| known.limits.clone()).unwrap_or_default()
+        held(&self.known).get(&session.id).map(|known| known.limits.clone()).unwrap_or_default()
     }
 
     /// Notes what a process was started with: the names, never the values.
@@ -123,27 +122,22 @@ impl Environments {
         if let Err(fault) = written {
             crate::diary(&format!("session {id}: the names of its variables: {fault}"));
         }
-        let mut table = self.table();
+        let mut table = held(&self.known);
         let note = alike(&table, note);
         table.entry(id.clone()).or_default().note = Some(note);
     }
 
     /// What the session's process was last started with, as far as it is known.
     pub(crate) fn noted(&self, id: &SessionId) -> Arc<EnvNote> {
-        if let Some(note) = self.table().get(id).and_then(|known| known.note.clone()) {
+        if let Some(note) = held(&self.known).get(id).and_then(|known| known.note.clone()) {
             return note;
         }
         let read = std::fs::read(self.home.session(&id.0).join(NOTE)).ok();
         let note: EnvNote =
             read.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
-        let mut table = self.table();
+        let mut table = held(&self.known);
         let note = alike(&table, note);
         Arc::clone(table.entry(id.clone()).or_default().note.get_or_insert(note))
-    }
-
-    /// Each entry stands alone, so the table stays usable after a panic.
-    fn table(&self) -> MutexGuard<'_, HashMap<SessionId, Known>> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -200,7 +194,7 @@ mod tests {
             environments.remember(&SessionId(id.to_owned()), caller);
         }
         environments.learn(&SessionId("d".to_owned()), env("same"), Vec::new());
-        let table = environments.table();
+        let table = held(&environments.known);
         let of = |id: &str| &table[&SessionId(id.to_owned())].env.as_ref().unwrap().0;
         assert!(Arc::ptr_eq(of("a"), of("c")) && Arc::ptr_eq(of("a"), of("d")));
         assert_eq!((&**of("b"), &**of("c")), (&env("other"), &env("same")));

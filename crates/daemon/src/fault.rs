@@ -8,25 +8,16 @@ use std::path::PathBuf;
 pub enum DaemonFault {
     /// Another one serves this house.
     #[error("already running (pid {pid})")]
-    AlreadyRunning {
-        /// Its process.
-        pid: String,
-    },
+    AlreadyRunning { pid: String },
     /// The state folder is not usable.
     #[error("{}: {why}", path.display())]
-    Folder {
-        /// The folder.
-        path: PathBuf,
-        /// What is wrong.
-        why: String,
-    },
+    Folder { path: PathBuf, why: String },
     /// The configuration has a fault.
     #[error("{0}")]
     Config(String),
     /// The event log cannot be used.
     #[error("{0}")]
     Log(String),
-    /// A fault of ours.
     #[error("{0}")]
     Broken(String),
     /// The operating system refused something.

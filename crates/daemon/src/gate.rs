@@ -3,6 +3,7 @@
 
 use crate::diary;
 use crate::mailbox::Mailbox;
+use crate::panics::held;
 use crate::pools::{Kind, Pools};
 use crate::view::time;
 use glis_core::gate::{GateSource, Shut};
@@ -13,7 +14,7 @@ use glis_wire::home::Home;
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use tokio::runtime::Handle;
 
 /// Its name in the state folder.
@@ -39,7 +40,6 @@ pub(crate) struct GateFile {
     pub(crate) reason: glis_core::pause::PauseReason,
     /// What comes back when it is opened.
     pub(crate) active_agents: Vec<AgentState>,
-    /// What is done then.
     pub(crate) pending_tasks: Vec<TaskState>,
     /// Tasks of plans under way that are not done. A file of an older build has none.
     #[serde(default)]
@@ -61,7 +61,6 @@ pub(crate) struct PlanTask {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct AgentState {
-    /// Its id.
     pub(crate) session: String,
     pub(crate) name: String,
     pub(crate) agent: String,
@@ -75,7 +74,6 @@ pub(crate) struct AgentState {
     pub(crate) cut_off: bool,
 }
 
-/// What it works on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Context {
@@ -112,7 +110,9 @@ impl GateFile {
     /// What is written down of a house whose gate is shut.
     fn of(house: &House, shut: &Shut, log_id: String) -> Self {
         let stopped = house.all_sessions().filter(|session| shut.set.contains(&session.id));
-        let waits = |session: &&Session| !session.queue.is_empty() || session.deferred.is_some();
+        let waits = |session: &&Session| {
+            !session.talk.queue.is_empty() || session.starts.deferred.is_some()
+        };
         Self {
             schema_version: SCHEMA,
             log_id,
@@ -153,23 +153,24 @@ impl GateFile {
 
 impl AgentState {
     fn of(session: &Session) -> Self {
+        let asked = session.talk.was_asking.iter();
         Self {
             session: session.id.0.clone(),
             name: session.name.clone(),
             agent: session.spec.agent.clone(),
-            generation: session.generation,
+            generation: session.agent.generation,
             context: Context {
-                worktree: session.worktree.clone(),
-                branch: session.branch.clone(),
-                snapshot: session.baseline.as_ref().map(|snapshot| snapshot.name.clone()),
+                worktree: session.place.worktree.clone(),
+                branch: session.place.branch.clone(),
+                snapshot: session.saved.baseline.as_ref().map(|snapshot| snapshot.name.clone()),
             },
             memory: Memory {
-                agent_session_ref: session.agent_ref.clone(),
-                transcript: session.seen.transcript,
-                output: session.seen.stream,
+                agent_session_ref: session.agent.agent_ref.clone(),
+                transcript: session.talk.seen.transcript,
+                output: session.talk.seen.stream,
             },
-            pending_tool_calls: session.was_asking.iter().map(|ask| ask.text.clone()).collect(),
-            cut_off: session.cut_off,
+            pending_tool_calls: asked.map(|ask| ask.text.clone()).collect(),
+            cut_off: session.talk.cut_off,
         }
     }
 }
@@ -191,8 +192,8 @@ impl PlanTask {
 
 impl TaskState {
     fn of(session: &Session) -> Self {
-        let starts = session.deferred.is_some();
-        Self { session: session.id.0.clone(), messages: session.queue.len(), starts }
+        let starts = session.starts.deferred.is_some();
+        Self { session: session.id.0.clone(), messages: session.talk.queue.len(), starts }
     }
 }
 
@@ -229,7 +230,6 @@ impl GateStore {
         Arc::new(Self { home, pools, mailbox, runtime: Handle::current(), wanted, writing })
     }
 
-    /// Where the file is.
     pub(crate) fn path(&self) -> PathBuf {
         self.home.state.join(FILE)
     }
@@ -248,7 +248,7 @@ impl GateStore {
     }
 
     fn want(self: &Arc<Self>, wanted: Wanted) {
-        *lock(&self.wanted) = Some(wanted);
+        *held(&self.wanted) = Some(wanted);
         let store = Arc::clone(self);
         drop(self.runtime.spawn(async move {
             let (own, pools) = (Arc::clone(&store), store.pools.clone());
@@ -264,8 +264,8 @@ impl GateStore {
 
     /// Does what was asked for last, unless that is done.
     fn carry_out(&self) -> Option<(OpId, Result<(), String>)> {
-        let _writing = lock(&self.writing);
-        let wanted = lock(&self.wanted).take()?;
+        let _writing = held(&self.writing);
+        let wanted = held(&self.wanted).take()?;
         match wanted {
             Wanted::Keep(op, file) => {
                 let kept = self.save(&file).map_err(|fault| fault.to_string());
@@ -321,7 +321,6 @@ impl GateStore {
         durable::sync_names(&self.home.state)
     }
 
-    /// Reads the file.
     pub(crate) fn load(&self) -> Loaded {
         let facts = match self.path().symlink_metadata() {
             Ok(facts) => facts,
@@ -336,11 +335,6 @@ impl GateStore {
             .and_then(|bytes| serde_json::from_slice(&bytes).map_err(|fault| fault.to_string()));
         parsed.map_or_else(Loaded::Damaged, |file| Loaded::Kept(Box::new(file)))
     }
-}
-
-/// Nothing is half done while these are held, so that a panic elsewhere leaves them usable.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -3,15 +3,14 @@
 use crate::environments::Env;
 use crate::locks::{self, is_locked};
 use crate::peer::Peer;
-use crate::process::{handle_of, is_stopped, open, parent_of, process_of};
+use crate::process::handle_of;
 use glis_core::session::{Process, Session};
-use glis_wire::hold::{Children, Hello, Ladder, Limit, Order, ProcessMark, Report, place};
+use glis_os::Handle;
+use glis_os::process::{is_stopped, open_files_of, owner_of_lock, parent_of, runs_own};
+use glis_wire::hold::{Children, Hello, Ladder, Limit, Order, Report, place};
 use glis_wire::home::Home;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Signal, pidfd_send_signal};
+use rustix::process::Signal;
 use std::io;
-use std::os::fd::OwnedFd;
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::time::Duration;
 
@@ -36,7 +35,7 @@ pub(crate) const AT_ONCE: Ladder = Ladder { interrupt_ms: 0, terminate_ms: 0 };
 /// A holder's process, which is still the one that was meant.
 pub(crate) struct Holder {
     pub(crate) pid: i32,
-    handle: OwnedFd,
+    handle: Handle,
 }
 
 impl Holder {
@@ -48,15 +47,14 @@ impl Holder {
     /// Lets it go on if it was stopped, and has it look after its files.
     pub(crate) fn wake(&self) {
         for signal in [Signal::CONT, Signal::URG] {
-            pidfd_send_signal(&self.handle, signal).ok();
+            self.handle.signal(signal);
         }
     }
 
     /// Kills it. True if it is gone.
     pub(crate) fn end(&self) -> bool {
-        pidfd_send_signal(&self.handle, Signal::KILL).ok();
-        let time = Timespec::try_from(KILL_TIME).ok();
-        poll(&mut [PollFd::new(&self.handle, PollFlags::IN)], time.as_ref()).is_ok_and(|n| n > 0)
+        self.handle.signal(Signal::KILL);
+        self.handle.ends_within(KILL_TIME)
     }
 }
 
@@ -65,27 +63,24 @@ fn by_lock(dir: &Path) -> Option<Holder> {
     if !is_locked(dir) {
         return None;
     }
-    let mark: ProcessMark =
+    let process: Process =
         serde_json::from_slice(&std::fs::read(dir.join(place::LOCK)).ok()?).ok()?;
-    let handle = handle_of(&process_of(&mark))?;
-    Some(Holder { pid: mark.pid, handle })
+    Some(Holder { pid: process.pid, handle: handle_of(&process)? })
 }
 
 /// The holder that has a lock, whatever is written in it: one that was stopped while it was being
 /// born has written nothing yet. It is this session's, since it has the session's folder open, or
 /// had it open when that was deleted.
 fn by_ownership(dir: &Path, lock: &Path) -> Option<Holder> {
-    let pid = locks::owner_of(lock)?;
-    let handle = open(pid)?;
-    let same = locks::owner_of(lock) == Some(pid) && is_holder(pid) && has_open(pid, dir);
+    let pid = owner_of_lock(lock)?;
+    let handle = Handle::open(pid).ok()?;
+    let same = owner_of_lock(lock) == Some(pid) && is_holder(pid) && has_open(pid, dir);
     same.then_some(Holder { pid, handle })
 }
 
 /// Whether a process has a file in this folder open, or had it open when that was deleted.
 fn has_open(pid: i32, dir: &Path) -> bool {
-    let Ok(open) = std::fs::read_dir(format!("/proc/{pid}/fd")) else { return false };
-    let mut links = open.flatten().filter_map(|entry| std::fs::read_link(entry.path()).ok());
-    links.any(|link| link.starts_with(dir))
+    open_files_of(pid).any(|path| path.starts_with(dir))
 }
 
 /// A holder that has the session's lock or that of its agent's conversation, and that the log does
@@ -93,7 +88,7 @@ fn has_open(pid: i32, dir: &Path) -> bool {
 fn stray(home: &Home, session: &Session) -> Option<Holder> {
     let dir = home.session(&session.id.0);
     let of_ref = |id: &String| locks::of_ref(home, &session.spec.agent, id);
-    let of_ref = session.agent_ref.as_ref().map(of_ref);
+    let of_ref = session.agent.agent_ref.as_ref().map(of_ref);
     by_ownership(&dir, &dir.join(place::LOCK)).or_else(|| by_ownership(&dir, &of_ref?))
 }
 
@@ -101,7 +96,7 @@ fn stray(home: &Home, session: &Session) -> Option<Holder> {
 fn by_agent(agent: &Process) -> Option<Holder> {
     let _agent = handle_of(agent)?;
     let parent = parent_of(agent.pid)?;
-    let handle = open(parent)?;
+    let handle = Handle::open(parent).ok()?;
     // It was the parent when it was opened, and it is still.
     let same = parent_of(agent.pid) == Some(parent);
     (same && is_holder(parent)).then_some(Holder { pid: parent, handle })
@@ -109,14 +104,7 @@ fn by_agent(agent: &Process) -> Option<Holder> {
 
 /// Whether this is a holder of this program, of whatever version.
 pub(crate) fn is_holder(pid: i32) -> bool {
-    let Ok(line) = std::fs::read(format!("/proc/{pid}/cmdline")) else { return false };
-    let program = |pid: &str| {
-        let path = std::fs::read_link(format!("/proc/{pid}/exe")).ok()?;
-        let name = path.file_name()?.as_bytes();
-        Some(name.strip_suffix(b" (deleted)").unwrap_or(name).to_vec())
-    };
-    let verb = line.split(|byte| *byte == 0).nth(1).unwrap_or_default();
-    verb == b"hold" && program("self").is_some_and(|own| program(&pid.to_string()) == Some(own))
+    runs_own(pid, &["hold"])
 }
 
 /// Whether a holder lives for a session: it has the lock, or it is known by its agent although its
@@ -129,7 +117,7 @@ pub(crate) fn is_held(dir: &Path, session: &Session) -> bool {
 /// one.
 fn nudge(dir: &Path, process: Option<&Process>) -> bool {
     let found = Holder::find(dir, process);
-    found.is_some_and(|holder| pidfd_send_signal(&holder.handle, Signal::URG).is_ok())
+    found.is_some_and(|holder| holder.handle.signal(Signal::URG))
 }
 
 /// Wakes a session's holder if it was stopped. Its number, if so. One whose socket is gone is told to
@@ -137,7 +125,7 @@ fn nudge(dir: &Path, process: Option<&Process>) -> bool {
 pub(crate) fn wake_if_stopped(dir: &Path, process: Option<&Process>) -> Option<i32> {
     let holder = Holder::find(dir, process)?;
     if !dir.join(place::SOCKET).exists() {
-        pidfd_send_signal(&holder.handle, Signal::URG).ok();
+        holder.handle.signal(Signal::URG);
     }
     is_stopped(holder.pid).then(|| {
         holder.wake();
@@ -204,8 +192,12 @@ pub(crate) async fn order_end(
 }
 
 /// Ends a holder that no start waits for, so that its session can be started: it is woken and asked,
-/// and killed if that does not help. What was done, if there was one.
-pub(crate) async fn evict(home: &Home, session: &Session) -> Option<String> {
+/// and killed if that does not help, in a thread that may block. What was done, if there was one.
+pub(crate) fn evict(
+    runtime: &tokio::runtime::Handle,
+    home: &Home,
+    session: &Session,
+) -> Option<String> {
     let holder = stray(home, session)?;
     let (pid, dir) = (holder.pid, home.session(&session.id.0));
     holder.wake();
@@ -213,19 +205,18 @@ pub(crate) async fn evict(home: &Home, session: &Session) -> Option<String> {
         let (peer, _) = meet(&dir).await.ok()?;
         order_end(peer, AT_ONCE, Children::StopAll).await.ok()
     };
-    drop(tokio::time::timeout(EVICTION_TIME, asked).await);
-    drop(tokio::task::spawn_blocking(move || await_former(&dir)).await);
+    drop(runtime.block_on(async { tokio::time::timeout(EVICTION_TIME, asked).await }));
+    await_former(&dir);
     if stray(home, session).is_none_or(|left| left.pid != pid) {
         return Some(format!("its former holder (pid {pid}) was woken and has ended"));
     }
-    let gone = tokio::task::spawn_blocking(move || holder.end()).await.unwrap_or_default();
-    let end = if gone { "was ended" } else { "could not be ended" };
+    let end = if holder.end() { "was ended" } else { "could not be ended" };
     Some(format!("its former holder (pid {pid}) did not answer and {end}"))
 }
 
-#[expect(clippy::disallowed_methods, reason = "a lock of another process has no other event")]
 /// Waits until the holder of an earlier run has gone. It has nothing left to do but to serve those
 /// who still read, and that has a bound of its own.
+#[expect(clippy::disallowed_methods, reason = "a lock of another process has no other event")]
 pub(crate) fn await_former(dir: &Path) {
     let patience = std::time::Instant::now() + FORMER_TIME;
     while is_locked(dir) && std::time::Instant::now() < patience {
@@ -244,7 +235,7 @@ pub(crate) async fn remembered_env(dir: &Path) -> Option<(Env, Vec<Limit>)> {
 pub(crate) async fn reads_terminal(dir: &Path, process: &Process) -> bool {
     let told = ask(dir, Order::Reading).await;
     told.is_some_and(|(hello, told)| {
-        process_of(&hello.process) == *process && told == Report::Reading { reads: true }
+        hello.process == *process && told == Report::Reading { reads: true }
     })
 }
 
@@ -275,7 +266,7 @@ async fn ask(dir: &Path, question: Order) -> Option<(Hello, Report)> {
 
 /// Whether a holder's process may be taken over though the log knows nothing of its start.
 pub(crate) fn is_adoptable(home: &Home, session: &Session, hello: &Hello) -> bool {
-    let is_later = hello.ended.is_none() && hello.generation > session.generation;
+    let is_later = hello.ended.is_none() && hello.generation > session.agent.generation;
     is_later && is_in_conversation(home, session, hello)
 }
 
@@ -283,7 +274,7 @@ pub(crate) fn is_adoptable(home: &Home, session: &Session, hello: &Hello) -> boo
 /// and it has the lock of the agent's session id. A process under another id is another
 /// conversation, which no resume may end up in.
 pub(crate) fn is_in_conversation(home: &Home, session: &Session, hello: &Hello) -> bool {
-    let has_lock = session.agent_ref.as_ref().is_none_or(|id| {
+    let has_lock = session.agent.agent_ref.as_ref().is_none_or(|id| {
         let lock = locks::of_ref(home, &session.spec.agent, id);
         locks::is_taken(&lock)
     });

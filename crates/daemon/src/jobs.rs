@@ -9,7 +9,6 @@ use crate::settings::Settings;
 use crate::shell_line::ShellLines;
 use crate::strikes::Strikes;
 use crate::timers::Time;
-use crate::turns::Turns;
 use glis_config::Config;
 use glis_core::input::Outcome;
 use glis_core::session::{Bar, Session};
@@ -17,7 +16,6 @@ use glis_core::{Input, SessionId};
 use glis_snapshot::Task;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 
@@ -48,7 +46,7 @@ impl Jobs {
         time: Time,
     ) -> Arc<Self> {
         Arc::new(Self {
-            bounds: Bounds::new(mailbox.clone(), Arc::clone(&settings), time),
+            bounds: Bounds::new(mailbox.clone(), Arc::clone(&settings), pools.clone(), time),
             mailbox,
             strikes,
             lines: Arc::default(),
@@ -62,11 +60,6 @@ impl Jobs {
     /// What is configured at the moment.
     pub(crate) fn config(&self) -> Arc<Config> {
         self.settings.now()
-    }
-
-    /// The turns of sessions, whose files are worked on one after the other.
-    pub(crate) fn turns(&self) -> &Turns {
-        &self.bounds.turns
     }
 
     /// Looks at something by git, on a thread of this kind. A look that hangs is ended, and told.
@@ -83,11 +76,6 @@ impl Jobs {
     /// Does something beside everything else.
     pub(crate) fn later(&self, work: impl Future<Output = ()> + Send + 'static) {
         drop(self.runtime.spawn(work));
-    }
-
-    /// Lets time pass, in a thread that may block.
-    pub(crate) fn wait_blocking(&self, time: Duration) {
-        self.runtime.block_on(tokio::time::sleep(time));
     }
 
     /// Waits for something, in a thread that may block.
@@ -112,7 +100,7 @@ impl Jobs {
         work: impl FnOnce(&Session) -> Option<Outcome> + Send + 'static,
     ) {
         // What only keeps us from listening keeps nothing else from being done.
-        if let Some(bar) = session.barred.as_ref().filter(|bar| bar.what != LISTEN) {
+        if let Some(bar) = session.upkeep.barred.as_ref().filter(|bar| bar.what != LISTEN) {
             self.report(session.id.clone(), failed(barred(session, bar)));
             return;
         }
@@ -270,10 +258,9 @@ mod tests {
         let told = outcome(&mut inbox).await;
         assert!(matches!(told, Outcome::CaptureOverdue { .. }), "{told:?}");
         go_on.send(()).unwrap();
-        let failed = move |why: String| Outcome::NotRestored { op, why: why.into() };
-        jobs.blocking(&calm, (Kind::Start, "be a test"), failed, move |_| {
-            Some(Outcome::BroughtBack { op })
-        });
-        assert_eq!(outcome(&mut inbox).await, Outcome::BroughtBack { op }, "and not the late one");
+        let done = move |result| Outcome::SaveChecked { op, result };
+        let failed = move |why: String| done(Err(why.into()));
+        jobs.blocking(&calm, (Kind::Start, "be a test"), failed, move |_| Some(done(Ok(()))));
+        assert_eq!(outcome(&mut inbox).await, done(Ok(())), "and not the late one");
     }
 }

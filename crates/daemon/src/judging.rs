@@ -1,30 +1,27 @@
 //! What the rules say about something that an agent asks, asked for and told.
 
+use crate::common::Common;
 use crate::failpoint;
 use crate::holder::reads_terminal;
 use crate::jobs::Jobs;
 use crate::pools::Kind;
 use crate::rules;
-use crate::settings::Settings;
 use glis_core::input::Outcome;
 use glis_core::session::Session;
 use glis_core::talk::Ask;
 use glis_core::verdict::{Unruled, Verdict};
-use glis_wire::home::Home;
 use std::sync::Arc;
 
-/// Has questions judged.
 pub(crate) struct Judging {
-    pub(crate) home: Home,
-    pub(crate) settings: Arc<Settings>,
+    pub(crate) common: Arc<Common>,
     pub(crate) jobs: Arc<Jobs>,
 }
 
 impl Judging {
     /// Judges a question by the rules that count now. A fault leaves it to a person.
     pub(crate) fn judge(&self, session: &Session, generation: u32, ask: Ask) {
-        let (settings, asked) = (Arc::clone(&self.settings), ask.clone());
-        let (jobs, dir) = (Arc::clone(&self.jobs), self.home.session(&session.id.0));
+        let (settings, asked) = (Arc::clone(&self.common.settings), ask.clone());
+        let (jobs, dir) = (Arc::clone(&self.jobs), self.common.home.session(&session.id.0));
         let failed = move |_| Outcome::Judged {
             generation,
             ask: asked,

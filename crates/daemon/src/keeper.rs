@@ -4,17 +4,25 @@
 //! that this process is gone, however it died.
 
 use crate::diary;
+use crate::pools::{Kind, Pools};
 use glis_core::House;
-use rustix::process::{Pid, PidfdFlags, pidfd_open};
+use glis_os::Handle;
 use std::io::{self, Write as _};
-use std::os::fd::OwnedFd;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
-use tokio::io::unix::AsyncFd;
 use tokio::sync::watch;
 
 /// Before another one is started where one was killed or does not start.
 const AGAIN: Duration = Duration::from_secs(1);
+
+/// Who sees to it that the daemon comes back where it dies while something goes on by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// It is on its own, away from the terminal that it was started in: a keeper of ours does.
+    Alone,
+    /// Whoever runs it in the foreground does: a service, or a person.
+    Attended,
+}
 
 /// Whether there is to be a keeper.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,15 +40,13 @@ pub(crate) struct Keeper {
 
 impl Keeper {
     /// It belongs to the runtime that this is called in. The next daemon is to find the umask that this one has found.
-    pub(crate) fn new(umask: u32) -> Self {
+    pub(crate) fn new(standing: Standing, pools: Pools, umask: u32) -> Self {
+        if standing == Standing::Attended {
+            return Self { wanted: watch::Sender::new(Wanted::NoMore) };
+        }
         let (wanted, changes) = watch::channel(Wanted::No);
-        drop(tokio::spawn(look_after(changes, umask)));
+        drop(tokio::spawn(look_after(changes, pools, umask)));
         Self { wanted }
-    }
-
-    /// Somebody else brings this daemon back, or nobody is to.
-    pub(crate) fn never() -> Self {
-        Self { wanted: watch::Sender::new(Wanted::NoMore) }
     }
 
     /// Looks whether something goes on by itself.
@@ -63,14 +69,14 @@ impl Keeper {
     }
 }
 
-async fn look_after(mut wanted: watch::Receiver<Wanted>, umask: u32) {
+async fn look_after(mut wanted: watch::Receiver<Wanted>, pools: Pools, umask: u32) {
     loop {
         match wanted.wait_for(|wanted| *wanted != Wanted::No).await.map(|wanted| *wanted) {
             Ok(Wanted::Yes) => {}
             Ok(Wanted::No | Wanted::NoMore) | Err(_) => return,
         }
-        let started = tokio::task::spawn_blocking(move || start(umask)).await;
-        let started = started.map_err(io::Error::from).flatten().and_then(Process::of);
+        let started = pools.run_blocking(Kind::Start, move || start(umask)).await;
+        let started = started.map_err(io::Error::other).flatten().and_then(Process::of);
         let mut keeper = match started {
             Ok(keeper) => keeper,
             Err(fault) => {
@@ -95,7 +101,7 @@ async fn look_after(mut wanted: watch::Receiver<Wanted>, umask: u32) {
 
 #[expect(clippy::disallowed_methods, reason = "the keeper is started here and nowhere else")]
 fn start(umask: u32) -> io::Result<Child> {
-    let mut command = Command::new("/proc/self/exe");
+    let mut command = Command::new(glis_os::process::OWN_PROGRAM);
     command
         .args(["keep", &format!("{umask:o}")])
         .current_dir("/")
@@ -108,20 +114,15 @@ fn start(umask: u32) -> io::Result<Child> {
     command.spawn()
 }
 
-/// A keeper that runs.
 struct Process {
     child: Child,
-    end: AsyncFd<OwnedFd>,
+    handle: Handle,
 }
 
 impl Process {
-    #[expect(
-        deprecated,
-        reason = "its successor is unsafe for descriptors that may be closed; an `OwnedFd` is not"
-    )]
     fn of(child: Child) -> io::Result<Self> {
-        let end = pidfd_open(Pid::from_child(&child), PidfdFlags::NONBLOCK)?;
-        Ok(Self { child, end: AsyncFd::new(end)? })
+        let handle = Handle::of(&child)?;
+        Ok(Self { child, handle })
     }
 
     /// One that is stopped reads it when it goes on.
@@ -133,7 +134,7 @@ impl Process {
     }
 
     async fn ended(&mut self) {
-        drop(self.end.readable().await);
+        drop(self.handle.ended().await);
         drop(self.child.wait());
     }
 }

@@ -4,20 +4,19 @@ mod approach;
 mod heard;
 mod surroundings;
 
-use crate::environments::{Env, EnvNote, EnvOrigin, Environments};
+use crate::common::Common;
+use crate::environments::{Env, EnvNote, EnvOrigin};
 use crate::nursery::Nursery;
 use crate::program::{self, Versions};
-use crate::settings::Settings;
 use crate::sweep::{kept, sweep};
 use crate::trees::Trees;
-use crate::{holder, locks};
+use crate::{check_list, holder, locks};
 use approach::{Found, Transcript};
 use glis_agent::{Agent, Approach, FileLocation, Hooks, LaunchPlan, Places, Relay, hooks};
-use glis_core::MessageId;
+use glis_core::input::Checked;
 use glis_core::refusal::ResumeFault;
 use glis_core::session::Session;
 use glis_core::spec::{Mode, RefOrigin};
-use glis_core::tree;
 use glis_record::durable::private_folder;
 use glis_record::vault::Vault;
 use glis_wire::hold::{Birth, BirthFault, Face, Hello, Launch};
@@ -30,51 +29,25 @@ use std::sync::Arc;
 use surroundings::{environment, last_size, seam};
 use tokio::runtime::Handle;
 
-/// What a look before a start has shown.
-pub(crate) struct Checked {
-    /// How the worktree was found.
-    pub(crate) found: Option<tree::Found>,
-    /// What came of a set-up that ran again.
-    pub(crate) set_up: Option<Vec<String>>,
-    /// Messages that the agent took and has never heard of.
-    pub(crate) forgotten: Vec<String>,
-    /// Messages in doubt that it has never heard of either.
-    pub(crate) unheard: Vec<MessageId>,
-}
-
-/// Starts processes.
 pub(crate) struct Launcher {
-    home: Home,
-    settings: Arc<Settings>,
-    environments: Arc<Environments>,
+    common: Arc<Common>,
     trees: Arc<Trees>,
     nursery: Nursery,
     versions: Versions,
     /// What agents need to know of this machine, the same for every session.
     agents: Places,
-    /// The mode of the user's own files.
-    umask: u32,
     runtime: Handle,
 }
 
 impl Launcher {
     /// Belongs to the runtime that this is called in.
-    pub(crate) fn new(
-        home: Home,
-        settings: Arc<Settings>,
-        environments: Arc<Environments>,
-        trees: Arc<Trees>,
-        umask: u32,
-    ) -> Arc<Self> {
+    pub(crate) fn new(common: Arc<Common>, trees: Arc<Trees>) -> Arc<Self> {
         Arc::new(Self {
-            agents: agents(&home),
-            home,
-            settings,
-            environments,
+            agents: agents(&common.home),
+            common,
             trees,
             nursery: Nursery::default(),
             versions: Versions::default(),
-            umask,
             runtime: Handle::current(),
         })
     }
@@ -82,10 +55,10 @@ impl Launcher {
     /// Looks at everything that a start needs. A worktree that is gone comes back; what is there is not
     /// touched.
     pub(crate) fn check(&self, session: &Session) -> Result<Checked, ResumeFault> {
-        let worktree = PathBuf::from(session.worktree.as_deref().unwrap_or_default());
+        let worktree = PathBuf::from(session.place.worktree.as_deref().unwrap_or_default());
         if !session.spec.in_place && !Path::new(&session.spec.repo_root).is_dir() {
             let what = format!("its repository {} is missing", session.spec.repo_root);
-            let branch = session.branch.as_deref().unwrap_or("BRANCH");
+            let branch = session.place.branch.as_deref().unwrap_or("BRANCH");
             return Err(ResumeFault::System(format!(
                 "{what}; move it back to where it was, or begin from its branch where it is now: `glis \
                  new NAME --repo DIR --base {branch}`"
@@ -119,13 +92,13 @@ impl Launcher {
         // Last: a start that fails has changed nothing.
         Trees::reattach(session);
         if !start.tells_what_was_heard(session) {
-            return Ok(Checked { found, set_up, forgotten: Vec::new(), unheard: Vec::new() });
+            return Ok(Checked { found, set_up, ..Checked::default() });
         }
         let Prepared { messages, transcript, .. } = start;
         let known = (agent_of(session)?, transcript.as_ref());
         let unheard = heard::unheard(session, known);
         let forgotten =
-            if session.ran { heard::forgotten(session, messages, known) } else { Vec::new() };
+            if session.agent.ran { heard::forgotten(session, messages, known) } else { Vec::new() };
         Ok(Checked { found, set_up, forgotten, unheard })
     }
 
@@ -138,10 +111,10 @@ impl Launcher {
     /// How the program that a start would find differs from what was tested.
     pub(crate) fn untested(&self, session: &Session) -> Option<String> {
         let agent = agent_of(session).ok()?;
-        let (env, _) = self.environments.of_next_start(session);
+        let (env, _) = self.common.environments.of_next_start(session);
         let places = self.places(session, None);
         let plan = agent.launch(session, Approach::Fresh, &places);
-        let cwd = Path::new(session.worktree.as_deref().unwrap_or_default());
+        let cwd = Path::new(session.place.worktree.as_deref().unwrap_or_default());
         let found = program::native(agent, program::find(plan.program(), &env, cwd).ok()?);
         self.versions.untested(agent, &found, &env)
     }
@@ -149,16 +122,16 @@ impl Launcher {
     /// Where the conversation of an agent was looked for that has spoken, and has left nothing to resume by:
     /// no transcript where it was started, and no copy.
     pub(crate) fn lost_conversation(&self, session: &Session) -> Option<String> {
-        let (agent, id) = (agent_of(session).ok()?, session.agent_ref.as_deref()?);
-        let is_kept = Vault::of(&self.home.session(&session.id.0), id).is_filled();
+        let (agent, id) = (agent_of(session).ok()?, session.agent.agent_ref.as_deref()?);
+        let is_kept = Vault::of(&self.common.home.session(&session.id.0), id).is_filled();
         // It writes down what it does when it has done it.
-        if is_kept || !session.ran || session.turn().under_way() {
+        if is_kept || !session.agent.ran || session.turn().under_way() {
             return None;
         }
-        let note = self.environments.noted(&session.id);
+        let note = self.common.environments.noted(&session.id);
         let places = self.places(session, note.agent_home.as_deref());
-        let said = approach::said(&self.home, session);
-        match approach::find(&self.home, session, agent, &places, &said) {
+        let said = approach::said(&self.common.home, session);
+        match approach::find(&self.common.home, session, agent, &places, &said) {
             Err(ResumeFault::NoTranscript(place)) => Some(place),
             Ok(_) | Err(_) => None,
         }
@@ -166,10 +139,10 @@ impl Launcher {
 
     /// Has a holder of this generation, by starting one or by finding it.
     pub(crate) fn begin(&self, session: &Session, generation: u32) -> Result<Hello, ResumeFault> {
-        let dir = self.home.session(&session.id.0);
+        let dir = self.common.home.session(&session.id.0);
         if let Some(hello) = self.runtime.block_on(holder::living(&dir)) {
             let is_same = hello.generation == generation;
-            if is_same && holder::is_in_conversation(&self.home, session, &hello) {
+            if is_same && holder::is_in_conversation(&self.common.home, session, &hello) {
                 return Ok(hello);
             }
             if hello.generation >= generation {
@@ -185,7 +158,7 @@ impl Launcher {
             if !matches!(fault, ResumeFault::Locked(_)) && !locks::is_locked(&dir) {
                 return Err(fault);
             }
-            let evicted = self.runtime.block_on(holder::evict(&self.home, session));
+            let evicted = holder::evict(&self.runtime, &self.common.home, session);
             if let Some(what) = &evicted {
                 crate::diary(&format!("session {}: {what}", session.id));
             }
@@ -201,14 +174,16 @@ impl Launcher {
     fn start(&self, session: &Session, generation: u32) -> Result<Hello, ResumeFault> {
         let mut start = self.prepare(session)?;
         let system = |fault: std::io::Error| ResumeFault::System(fault.to_string());
-        let dir = self.home.session(&session.id.0);
+        let dir = self.common.home.session(&session.id.0);
         private_folder(&dir).map_err(system)?;
-        private_folder(&locks::folder(&self.home)).map_err(system)?;
+        private_folder(&locks::folder(&self.common.home)).map_err(system)?;
         if let Some(path) = &start.in_the_way {
             move_aside(path).map_err(system)?;
         }
         let env = environment(std::mem::take(&mut start.env), &start.plan, session.spec.mode);
         self.bring_back(session, &start, &env)?;
+        // Also what came between two iterations, while it was paused.
+        start.warnings.extend(check_list::take_over(session, &dir));
         let note = EnvNote {
             names: env.iter().map(|(name, _)| name.clone()).collect(),
             origin: start.origin,
@@ -216,7 +191,7 @@ impl Launcher {
             warnings: start.warnings,
         };
         // Before the process: its supervisor, also after a crash, has to find its transcript.
-        self.environments.note(&session.id, note);
+        self.common.environments.note(&session.id, note);
         if start.plan.hooks == Hooks::File {
             mark_hooks(&dir, generation).map_err(system)?;
         }
@@ -225,23 +200,23 @@ impl Launcher {
             generation,
             env,
             argv: start.plan.argv,
-            cwd: session.worktree.clone().unwrap_or_default(),
+            cwd: session.place.worktree.clone().unwrap_or_default(),
             face: match session.spec.mode {
                 Mode::Terminal => Face::Terminal(last_size(&dir)),
                 Mode::Headless => Face::Pipes,
             },
             dir: dir.to_string_lossy().into_owned(),
-            ref_lock: session.agent_ref.as_deref().map(|id| {
-                let lock = locks::of_ref(&self.home, &session.spec.agent, id);
+            ref_lock: session.agent.agent_ref.as_deref().map(|id| {
+                let lock = locks::of_ref(&self.common.home, &session.spec.agent, id);
                 lock.to_string_lossy().into_owned()
             }),
-            log_bytes_max: self.settings.now().output_bytes_max(),
-            umask: self.umask,
+            log_bytes_max: self.common.settings.now().output_bytes_max(),
+            umask: self.common.umask,
             seam: (session.spec.mode == Mode::Terminal).then(|| seam(&dir)),
             first_words: start.plan.first_words,
             kept: kept(session),
-            output_from: session.seen.stream,
-            limits: self.environments.limits(session),
+            output_from: session.talk.seen.stream,
+            limits: self.common.environments.limits(session),
         };
         let unborn = |why: String| match session.spec.mode {
             Mode::Terminal => ResumeFault::NoTerminal(why),
@@ -260,22 +235,22 @@ impl Launcher {
 
     fn prepare(&self, session: &Session) -> Result<Prepared, ResumeFault> {
         let agent = agent_of(session)?;
-        let (env, origin) = self.environments.of_next_start(session);
+        let (env, origin) = self.common.environments.of_next_start(session);
         let variable = |name: &str| env.iter().find(|(key, _)| key == name).map(|(_, v)| v.clone());
         let home = agent.home(&variable);
         let mut places = self.places(session, home.as_deref());
         if let Some(path) = home.as_deref().and_then(|home| agent.settings(home)) {
             places.settings = std::fs::read_to_string(path).unwrap_or_default();
         }
-        let said = approach::said(&self.home, session);
+        let said = approach::said(&self.common.home, session);
         let Found { approach, transcript, vault, in_the_way, warning } =
-            approach::find(&self.home, session, agent, &places, &said)?;
+            approach::find(&self.common.home, session, agent, &places, &said)?;
         if approach == Approach::Resume {
-            approach::check_alone(agent, session.agent_ref.as_deref(), &places)?;
+            approach::check_alone(agent, session.agent.agent_ref.as_deref(), &places)?;
         }
         let mut plan = agent.launch(session, approach, &places);
         let name = plan.program().to_owned();
-        let cwd = Path::new(session.worktree.as_deref().unwrap_or_default());
+        let cwd = Path::new(session.place.worktree.as_deref().unwrap_or_default());
         let found = program::native(agent, program::find(&name, &env, cwd)?);
         let odd_version = self.versions.judge(agent, &found, &env)?;
         let warnings = odd_version.into_iter().chain(warning).collect();
@@ -308,7 +283,7 @@ impl Launcher {
         start: &Prepared,
         env: &Env,
     ) -> Result<(), ResumeFault> {
-        let Some(id) = &session.agent_ref else { return Ok(()) };
+        let Some(id) = &session.agent.agent_ref else { return Ok(()) };
         let home = start.home.as_deref().unwrap_or_default();
         let rows = agent_of(session)?.rows(id, &self.places(session, Some(home)));
         match (&start.vault, rows) {
@@ -316,11 +291,11 @@ impl Launcher {
                 approach::take_back(session, vault, &rows, &start.plan, env)
             }
             (vault, None) => {
-                let was = self.environments.noted(&session.id).agent_home.clone();
+                let was = self.common.environments.noted(&session.id).agent_home.clone();
                 let was = was.as_deref();
                 let back =
                     vault.iter().map(|vault| (vault.copy(), vault.put_back(home, was).map(drop)));
-                let parts = Vault::of(&self.home.session(&session.id.0), id).parts();
+                let parts = Vault::of(&self.common.home.session(&session.id.0), id).parts();
                 let mended =
                     parts.iter().map(|part| (part.copy(), part.mend(home, was, move_aside)));
                 back.chain(mended).try_for_each(|(copy, done)| {
@@ -330,7 +305,7 @@ impl Launcher {
                 })
             }
             (None, Some(rows)) => {
-                let vault = Vault::of(&self.home.session(&session.id.0), id);
+                let vault = Vault::of(&self.common.home.session(&session.id.0), id);
                 if let Err(fault) = vault.keep_rows(&rows) {
                     crate::diary(&format!(
                         "session {}: copy of its transcript: {fault}",
@@ -347,10 +322,10 @@ impl Launcher {
     fn places(&self, session: &Session, home: Option<&str>) -> Places {
         let mut places = self.agents.clone();
         if !Path::new(&places.own_program).exists() {
-            "/proc/self/exe".clone_into(&mut places.own_program);
+            glis_os::process::OWN_PROGRAM.clone_into(&mut places.own_program);
         }
         home.unwrap_or_default().clone_into(&mut places.home);
-        places.session = self.home.session(&session.id.0).to_string_lossy().into_owned();
+        places.session = self.common.home.session(&session.id.0).to_string_lossy().into_owned();
         places
     }
 }

@@ -9,6 +9,7 @@ mod cards;
 mod check_list;
 mod child;
 mod clock;
+mod common;
 mod compact;
 mod controller;
 mod copies;
@@ -36,7 +37,6 @@ mod log;
 mod lookback;
 mod looks;
 mod mailbox;
-mod memory;
 mod notify;
 mod nursery;
 mod opening;
@@ -75,16 +75,16 @@ mod trees;
 mod turns;
 mod view;
 mod views;
-mod watch;
 mod worktrees;
 
 pub use crate::fault::DaemonFault;
 pub use crate::fill::fill_log;
+pub use crate::keeper::Standing;
+pub use crate::shell_line::parent::run as run_line;
 
 use crate::controller::Controller;
 use crate::copies::{Copies, clock};
 use crate::diary::diary;
-use crate::keeper::Keeper;
 use crate::mailbox::Mailbox;
 use crate::premises::Premises;
 use crate::rooms::Rooms;
@@ -102,18 +102,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{Notify, oneshot};
 
-/// Who sees to it that the daemon comes back where it dies while something goes on by itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
-    /// It is on its own, away from the terminal that it was started in: a keeper of ours does.
-    Alone,
-    /// Whoever runs it in the foreground does: a service, or a person.
-    Attended,
-}
-
 /// What only the program itself knows and can do.
 pub struct Own {
-    /// Who brings it back.
     pub standing: Standing,
     /// The build that it is of.
     pub build: Build,
@@ -125,7 +115,7 @@ pub struct Own {
 
 /// Runs the daemon of this house until it is told to end, as this build of the program. `ready` is
 /// called once front ends are let in, with what the command that started it should know.
-pub fn run(home: &Home, own: Own, ready: impl FnOnce(Option<&str>)) -> Result<(), DaemonFault> {
+pub fn run(home: &Home, own: Own, ready: &dyn Fn(Option<&str>)) -> Result<(), DaemonFault> {
     if own.standing == Standing::Alone {
         detach();
     }
@@ -139,7 +129,7 @@ pub fn run(home: &Home, own: Own, ready: impl FnOnce(Option<&str>)) -> Result<()
         .inspect_err(|fault| diary(&fault.to_string()))?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
-        .max_blocking_threads(pools::THREADS)
+        .max_blocking_threads(pools::threads())
         // A thread that is there is there when the system has none left to give: what asks for one
         // then fails for its own reasons, and the runtime does not.
         .thread_keep_alive(THREADS_STAY)
@@ -148,11 +138,7 @@ pub fn run(home: &Home, own: Own, ready: impl FnOnce(Option<&str>)) -> Result<()
         let (mailbox, inbox) = Mailbox::new(opened.log.id());
         let strikes = Strikes::open(&home.state, own.mark_death);
         let umask = umask.as_raw_mode();
-        let keeper = match own.standing {
-            Standing::Alone => Keeper::new(umask),
-            Standing::Attended => Keeper::never(),
-        };
-        let rooms = Rooms::new(home, settings, strikes, mailbox.clone(), umask, keeper);
+        let rooms = Rooms::new(home, settings, strikes, mailbox.clone(), umask, own.standing);
         let (news, last) = (mailbox.news.subscribe(), opened.house.last_seq());
         let unsettled: Vec<Session> = opened.house.all_sessions().cloned().collect();
         let copies = Copies::start(home, mailbox.clone(), &opened.log, opened.stale)?;
@@ -168,7 +154,7 @@ pub fn run(home: &Home, own: Own, ready: impl FnOnce(Option<&str>)) -> Result<()
             diary(note);
         }
         let repositories = unsettled.iter().map(worktrees::repository).collect();
-        drop(tokio::task::spawn_blocking(move || trees::sweep(repositories)));
+        rooms.sweep(repositories);
         drop(tokio::spawn(rooms.notifier().run(news, last)));
         rooms.recover(unsettled).await;
         drop(tokio::spawn(rooms.plans().follow_files()));

@@ -1,11 +1,13 @@
 //! The way to each holder that is supervised: commands are queued here, and told to it in order.
 
+use crate::panics::held;
+use glis_core::input::Use;
 use glis_core::session::StopCause;
 use glis_core::talk::Ask;
 use glis_core::{MessageId, OpId, SessionId};
 use glis_wire::hold::{Children, Ladder};
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use tokio::sync::{mpsc, oneshot};
 
 /// Commands that may wait for one holder. More than a few means that its connection is stuck; what
@@ -26,9 +28,7 @@ pub(crate) enum HolderCommand {
         reason: Option<String>,
     },
     Interrupt,
-    /// Stop it in place.
     Freeze(OpId),
-    /// Let it go on.
     Thaw(OpId),
     Stop {
         ladder: Ladder,
@@ -36,15 +36,6 @@ pub(crate) enum HolderCommand {
     },
     /// See whether anything keeps it awake that only its holder or its terminal tells.
     CheckIdle(StopCause, oneshot::Sender<Use>),
-}
-
-/// Whether a session that does nothing is used all the same.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Use {
-    /// It is, or that cannot be known.
-    InUse,
-    /// It is not.
-    Free,
 }
 
 /// What one holder is to be told, in order. Boxed, since a channel makes room for thirty-two at once and most
@@ -60,7 +51,7 @@ pub(crate) struct Links {
 impl Links {
     /// Queues a command, or says why it cannot be told.
     pub(crate) fn send(&self, id: &SessionId, command: HolderCommand) -> Result<(), String> {
-        let way = self.table().get(id).cloned();
+        let way = held(&self.ways).get(id).cloned();
         let way = way.ok_or("its process cannot be reached")?;
         way.try_send(Box::new(command)).map_err(|fault| match fault {
             mpsc::error::TrySendError::Full(_) => "too much is under way already".to_owned(),
@@ -71,19 +62,14 @@ impl Links {
     /// Opens the way to the holder of a session, for the task that supervises it.
     pub(crate) fn open(&self, id: &SessionId) -> Commands {
         let (sender, receiver) = mpsc::channel(WAITING_MAX);
-        self.table().insert(id.clone(), sender);
+        held(&self.ways).insert(id.clone(), sender);
         receiver
     }
 
     /// Forgets the way to a holder that is not supervised any more. The way to the next one, which
     /// may be open already, stays.
     pub(crate) fn close(&self, id: &SessionId) {
-        self.table().retain(|known, way| known != id || !way.is_closed());
-    }
-
-    /// Each entry stands alone, so the table stays usable after a panic.
-    fn table(&self) -> MutexGuard<'_, HashMap<SessionId, mpsc::Sender<Box<HolderCommand>>>> {
-        self.ways.lock().unwrap_or_else(PoisonError::into_inner)
+        held(&self.ways).retain(|known, way| known != id || !way.is_closed());
     }
 }
 

@@ -1,6 +1,7 @@
 //! What is known about a session beside the log, and forgotten with the daemon.
 
 use crate::exit::recorded_end;
+use crate::panics::held;
 use glis_agent::Shown;
 use glis_core::SessionId;
 use glis_core::merge::Unmerged;
@@ -9,8 +10,8 @@ use glis_record::output::OutputLog;
 use glis_wire::home::Home;
 use std::collections::HashMap;
 use std::path::PathBuf;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::sync::watch;
 
 /// What is known of one session.
@@ -37,13 +38,11 @@ struct Known {
 /// So much of what an agent is saying is told; the rest once it is said.
 const SAYING_BYTES_MAX: usize = 32 * 1024;
 
-/// Whether output is missing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum Gap {
     /// It was not looked for yet.
     #[default]
     Unknown,
-    /// Everything is there.
     None,
     /// It is, from this offset on.
     At(u64),
@@ -81,39 +80,39 @@ impl Live {
 
     /// How many terminals follow a session's output.
     pub(crate) fn audience(&self, id: &SessionId) -> u32 {
-        self.table().get(id).map_or(0, |known| known.audience)
+        held(&self.known).get(id).map_or(0, |known| known.audience)
     }
 
     pub(crate) fn set_audience(&self, id: &SessionId, audience: u32) {
-        self.table().entry(id.clone()).or_default().audience = audience;
+        held(&self.known).entry(id.clone()).or_default().audience = audience;
     }
 
     /// Notes what the screen of an agent shows that has an empty prompt when it waits for a message.
     /// Returns what it showed before.
     pub(crate) fn note_prompt(&self, id: &SessionId, shown: &Shown) -> Option<Shown> {
-        self.table().entry(id.clone()).or_default().shown.replace(shown.clone())
+        held(&self.known).entry(id.clone()).or_default().shown.replace(shown.clone())
     }
 
     /// Whether its prompt holds text that was not sent.
     pub(crate) fn has_draft(&self, id: &SessionId) -> bool {
-        self.table().get(id).is_some_and(|known| known.shown == Some(Shown::Draft))
+        held(&self.known).get(id).is_some_and(|known| known.shown == Some(Shown::Draft))
     }
 
     /// Whether somebody is at its terminal, or has typed there what was not sent: then it is not
     /// suspended, however long it is idle.
     pub(crate) fn is_at_hand(&self, id: &SessionId) -> bool {
         let has_more = |known: &Known| known.shown.as_ref().is_some_and(|s| *s != Shown::Prompt);
-        self.table().get(id).is_some_and(|known| known.audience > 0 || has_more(known))
+        held(&self.known).get(id).is_some_and(|known| known.audience > 0 || has_more(known))
     }
 
     /// Notes how much memory a session holds that may be about to be suspended.
     pub(crate) fn note_held(&self, id: &SessionId, bytes: u64) {
-        self.table().entry(id.clone()).or_default().held_bytes = bytes;
+        held(&self.known).entry(id.clone()).or_default().held_bytes = bytes;
     }
 
     /// It is suspended, and gives its memory back.
     pub(crate) fn give_back(&self, id: &SessionId) {
-        let held = self.table().get_mut(id).map(|known| std::mem::take(&mut known.held_bytes));
+        let held = held(&self.known).get_mut(id).map(|known| std::mem::take(&mut known.held_bytes));
         self.given_back.fetch_add(held.unwrap_or_default(), Ordering::Relaxed);
     }
 
@@ -124,16 +123,16 @@ impl Live {
 
     /// Why a session's work for a plan is not merged, while that waits for a person.
     pub(crate) fn unmerged(&self, id: &SessionId) -> Option<Unmerged> {
-        self.table().get(id).and_then(|known| known.unmerged.clone())
+        held(&self.known).get(id).and_then(|known| known.unmerged.clone())
     }
 
     pub(crate) fn set_unmerged(&self, id: &SessionId, why: Option<Unmerged>) {
-        self.table().entry(id.clone()).or_default().unmerged = why;
+        held(&self.known).entry(id.clone()).or_default().unmerged = why;
     }
 
     /// What an agent is in the middle of saying, from its beginning on.
     pub(crate) fn saying(&self, id: &SessionId) -> Option<String> {
-        let table = self.table();
+        let table = held(&self.known);
         let saying = &table.get(id)?.saying;
         (!saying.is_empty()).then(|| saying.clone())
     }
@@ -144,7 +143,7 @@ impl Live {
             most -= 1;
         }
         let words = words.get(..most).unwrap_or_default();
-        let mut table = self.table();
+        let mut table = held(&self.known);
         match table.get_mut(id) {
             Some(known) => known.saying.replace_range(.., words),
             None if words.is_empty() => {}
@@ -157,34 +156,34 @@ impl Live {
 
     /// The folder that its agent has last told to work in.
     pub(crate) fn folder(&self, id: &SessionId) -> Option<PathBuf> {
-        self.table().get(id).and_then(|known| known.folder.clone())
+        held(&self.known).get(id).and_then(|known| known.folder.clone())
     }
 
     /// Notes what it tells; an agent that tells nothing may be anywhere.
     pub(crate) fn set_folder(&self, id: &SessionId, folder: Option<&str>) {
-        self.table().entry(id.clone()).or_default().folder = folder.map(PathBuf::from);
+        held(&self.known).entry(id.clone()).or_default().folder = folder.map(PathBuf::from);
     }
 
     /// Notes what had to be done to end a process. The last word counts.
     pub(crate) fn note_end(&self, id: &SessionId, note: String) {
-        self.table().entry(id.clone()).or_default().end_notes = vec![note];
+        held(&self.known).entry(id.clone()).or_default().end_notes = vec![note];
     }
 
     /// What had to be done to end a process; asked for once, with its end.
     pub(crate) fn take_end_notes(&self, id: &SessionId) -> Vec<String> {
-        let mut table = self.table();
+        let mut table = held(&self.known);
         table.get_mut(id).map(|known| std::mem::take(&mut known.end_notes)).unwrap_or_default()
     }
 
     /// Notes that output is missing from this offset on.
     pub(crate) fn note_gap(&self, id: &SessionId, at: u64) {
-        self.table().entry(id.clone()).or_default().gap = Gap::At(at);
+        held(&self.known).entry(id.clone()).or_default().gap = Gap::At(at);
     }
 
     /// From where on output is missing, if any is: as the holder has told, or as what lies on disk
     /// tells a daemon that was not there.
     pub(crate) fn gap_at(&self, id: &SessionId) -> Option<u64> {
-        let known = self.table().get(id).map(|known| known.gap).unwrap_or_default();
+        let known = held(&self.known).get(id).map(|known| known.gap).unwrap_or_default();
         match known {
             Gap::At(at) => return Some(at),
             Gap::None => return None,
@@ -193,7 +192,7 @@ impl Live {
         let dir = self.home.session(&id.0);
         let found = OutputLog::new(&dir).gap(recorded_end(&dir));
         // A holder that has told of one meanwhile knows better; the next question hears it.
-        let mut table = self.table();
+        let mut table = held(&self.known);
         let known = table.entry(id.clone()).or_default();
         if known.gap == Gap::Unknown {
             known.gap = found.map_or(Gap::None, Gap::At);
@@ -208,7 +207,7 @@ impl Live {
         if len == 0 {
             return Digest::default();
         }
-        let former = self.table().get(id).and_then(|known| known.digest.clone());
+        let former = held(&self.known).get(id).and_then(|known| known.digest.clone());
         if let Some((known, digest)) = &former
             && *known == len
         {
@@ -218,13 +217,8 @@ impl Live {
         // A long turn may have pushed the last account out of what is looked at.
         let former = former.and_then(|(_, former)| former.account);
         digest.account = digest.account.or(former).or_else(|| conversation::account(&path));
-        self.table().entry(id.clone()).or_default().digest = Some((len, digest.clone()));
+        held(&self.known).entry(id.clone()).or_default().digest = Some((len, digest.clone()));
         digest
-    }
-
-    /// Each entry stands alone, so the table stays usable after a panic.
-    fn table(&self) -> MutexGuard<'_, HashMap<SessionId, Known>> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -5,7 +5,6 @@ use glis_wire::hold::place;
 use glis_wire::home::Home;
 use rustix::fs::{FlockOperation, flock};
 use std::fs::File;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 /// Whether a holder lives for the session in `dir`.
@@ -32,12 +31,6 @@ pub(crate) fn of_ref(home: &Home, agent: &str, id: &str) -> PathBuf {
 /// Ids come from outside: only what cannot lead out of the folder is kept.
 fn lock_name(agent: &str, id: &str) -> String {
     format!("{agent}-{}.lock", file_name(id))
-}
-
-/// The process that has locked a file, as the kernel's table of locks says.
-pub(crate) fn owner_of(lock: &Path) -> Option<i32> {
-    let inode = std::fs::metadata(lock).ok()?.ino();
-    glis_wire::locks::owner_in(&std::fs::read_to_string("/proc/locks").ok()?, inode)
 }
 
 #[cfg(test)]

@@ -63,7 +63,6 @@ pub(crate) struct Opened {
     pub(crate) log: EventLog,
     pub(crate) house: House,
     pub(crate) salvage: Option<Salvage>,
-    /// Whether the checkpoint counted.
     pub(crate) shortcut: Shortcut,
 }
 

@@ -2,20 +2,18 @@
 //! it has left summed up.
 
 use crate::check_list;
+use crate::common::Common;
 use crate::create::fresh_ref;
-use crate::environments::Environments;
 use crate::jobs::Jobs;
 use crate::pools::Kind;
-use crate::settings::Settings;
 use crate::shell_line::{End, ShellLine, Ticket};
 use crate::trees::Trees;
 use crate::worktrees::top;
 use glis_core::input::Outcome;
 use glis_core::looping::{LookedBack, LoopEnd, LoopTrace};
 use glis_core::session::Session;
-use glis_record::conversation::{self, Digest};
+use glis_record::conversation;
 use glis_snapshot::SnapshotFault;
-use glis_wire::home::Home;
 use glis_wire::view::Voice;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
@@ -36,21 +34,16 @@ enum Reached {
     CutShort,
 }
 
-/// Looks back at iterations.
 pub(crate) struct LookBack {
-    pub(crate) home: Home,
-    pub(crate) settings: Arc<Settings>,
+    pub(crate) common: Arc<Common>,
     pub(crate) jobs: Arc<Jobs>,
-    pub(crate) environments: Arc<Environments>,
     pub(crate) trees: Arc<Trees>,
-    /// The mode of the user's own files.
-    pub(crate) umask: u32,
 }
 
 impl LookBack {
     /// Looks back at an iteration. Every step may be repeated, so what a kill leaves is done again.
     pub(crate) fn look(self: &Arc<Self>, session: &Session, iteration: u32) {
-        let Some(looped) = &session.looped else { return };
+        let Some(looped) = &session.ahead.looped else { return };
         let (cost_micros, refs) = (looped.cost_micros, session.spec.traits.refs);
         let failed = move |why: String| {
             let (reached, left, note) = (None, None, Some(why));
@@ -74,7 +67,7 @@ impl LookBack {
     /// What comes of it; nothing where nobody waits for it any more.
     fn look_now(&self, session: &Session, iteration: u32, ticket: &Ticket) -> Option<LookedBack> {
         let mut notes = Vec::new();
-        let spec = session.looped.as_ref().map(|looped| &looped.spec);
+        let spec = session.ahead.looped.as_ref().map(|looped| &looped.spec);
         crate::failpoint::reach("look-back", &session.name);
         if spec.is_some_and(|spec| spec.auto_commit)
             && let Err(fault) =
@@ -82,12 +75,7 @@ impl LookBack {
         {
             notes.push(format!("its work was not committed: {fault}"));
         }
-        match check_list::take_over(session, &self.home.session(&session.id.0)) {
-            Ok(0) => {}
-            Ok(1) => notes.push("an item was added to its list".to_owned()),
-            Ok(added) => notes.push(format!("{added} items were added to its list")),
-            Err(why) => notes.push(format!("its list: {why}")),
-        }
+        notes.extend(check_list::take_over(session, &self.common.home.session(&session.id.0)));
         let until = spec.and_then(|spec| spec.until.as_deref());
         let reached = match until.map(|line| (line, self.is_reached(session, line, ticket))) {
             Some((_, Ok(Reached::Yes))) => Some(LoopEnd::Until),
@@ -131,16 +119,17 @@ impl LookBack {
         ticket: &Ticket,
     ) -> Result<Reached, String> {
         let dir = self.folder(session);
-        let secs_max = self.settings.now().looped.until_secs;
+        let secs_max = self.common.settings.now().looped.until_secs;
         let line = ShellLine {
             command: command.to_owned(),
-            env: self.environments.of_next_start(session).0,
+            env: self.common.environments.of_next_start(session).0,
             worktree: folder_of(session)?,
             log: dir.join(UNTIL_LOG),
             dir,
             mark: UNTIL_MARK,
             secs_max,
-            umask: self.umask,
+            told_bytes_max: 0,
+            umask: self.common.umask,
         };
         match line.run(Some(ticket)).map_err(|fault| fault.to_string())? {
             (End::Well, _) => Ok(Reached::Yes),
@@ -161,19 +150,17 @@ impl LookBack {
     }
 
     fn cost(&self, session: &Session) -> u64 {
-        let path = conversation::file_of(&self.folder(session));
-        let account = Digest::of(&path).account.or_else(|| conversation::account(&path));
-        account.and_then(|account| account.cost_micros()).unwrap_or_default()
+        conversation::cost_micros(&conversation::file_of(&self.folder(session))).unwrap_or_default()
     }
 
     fn folder(&self, session: &Session) -> PathBuf {
-        self.home.session(&session.id.0)
+        self.common.home.session(&session.id.0)
     }
 }
 
 /// The folder that it works in.
 fn folder_of(session: &Session) -> Result<PathBuf, String> {
-    let folder = session.worktree.as_ref().map(PathBuf::from).filter(|path| path.is_dir());
+    let folder = session.place.worktree.as_ref().map(PathBuf::from).filter(|path| path.is_dir());
     folder.ok_or_else(|| "its worktree is gone".to_owned())
 }
 

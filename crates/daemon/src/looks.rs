@@ -3,12 +3,13 @@
 //! A session whose files do not answer is left out, and keeps one thread until they do: a dead disk
 //! hides what lies on it and nothing else, however often it is looked at.
 
+use crate::panics::held;
 use crate::pools::{Kind, Pools, passed_on};
 use glis_core::SessionId;
 use glis_core::session::Session;
 use glis_snapshot::Task;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio::sync::{Notify, mpsc};
 use tokio::time::timeout;
@@ -95,7 +96,7 @@ impl Looks {
 
     /// The sessions that were not seen yet, and are worth another look.
     fn left<T>(&self, sessions: &[Arc<Session>], seen: &[Option<T>]) -> Vec<usize> {
-        let under_way = self.table();
+        let under_way = held(&self.under_way);
         let hangs = |session: &Session| {
             under_way.get(&session.id).is_some_and(|(since, _)| since.elapsed() >= self.time)
         };
@@ -127,7 +128,7 @@ impl Looks {
 
     /// Begins a look, unless another one at the same session is under way.
     fn begin(&self, session: &Session) -> Option<UnderWay<'_>> {
-        let mut under_way = self.table();
+        let mut under_way = held(&self.under_way);
         if under_way.contains_key(&session.id) {
             return None;
         }
@@ -141,16 +142,12 @@ impl Looks {
         let hangs = |(since, task): &(Instant, Arc<Task>)| {
             (since.elapsed() >= self.time).then(|| Arc::clone(task))
         };
-        let tasks: Vec<_> = self.table().values().filter_map(hangs).collect();
+        let tasks: Vec<_> = held(&self.under_way).values().filter_map(hangs).collect();
         let end = move || tasks.iter().flat_map(|task| task.end()).collect::<Vec<_>>();
-        let ended = tokio::task::spawn_blocking(end).await.unwrap_or_default();
+        let ended = self.pools.run_blocking(Kind::Signal, end).await.unwrap_or_default();
         if !ended.is_empty() {
             crate::diary(&format!("a look hangs; ended {}", ended.join(", ")));
         }
-    }
-
-    fn table(&self) -> MutexGuard<'_, HashMap<SessionId, (Instant, Arc<Task>)>> {
-        self.under_way.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -163,7 +160,7 @@ struct UnderWay<'l> {
 
 impl Drop for UnderWay<'_> {
     fn drop(&mut self) {
-        self.looks.table().remove(&self.id);
+        held(&self.looks.under_way).remove(&self.id);
         self.looks.ended.notify_waiters();
     }
 }

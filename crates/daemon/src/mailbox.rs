@@ -1,13 +1,11 @@
 //! The way to the controller: what reaches it, what it tells, and who may ask it what.
 
 use crate::log::{Checked, Mark};
+use crate::panics::held;
 use glis_core::decision::Reply;
-use glis_core::{
-    Command, End, Gate, GateCommand, House, Input, OpId, Origin, PlanCommand, Recorded, Refusal,
-    Session,
-};
+use glis_core::{Command, End, Gate, House, Input, OpId, Origin, Recorded, Refusal, Session};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use tokio::sync::{broadcast, mpsc, oneshot};
 
 /// Inputs that may wait. A sender that has more waits too; nothing is dropped.
@@ -20,19 +18,11 @@ pub(crate) enum Mail {
     /// Something happened.
     Input(Input),
     /// A request, from a call or by the daemon itself, whose sender waits for the answer.
-    Command(Command, Option<Origin>, oneshot::Sender<Result<Reply, Refusal>>),
+    Ask(Input, Option<Origin>, oneshot::Sender<Result<Reply, Refusal>>),
     /// Several requests at once, decided on together.
     Together(Vec<Command>, Option<Origin>, oneshot::Sender<Vec<Result<Reply, Refusal>>>),
-    /// Something is asked of the gate.
-    Gate(GateCommand, Option<Origin>, oneshot::Sender<Result<Reply, Refusal>>),
-    /// Something is asked of a plan.
-    Plan(PlanCommand, Option<Origin>, oneshot::Sender<Result<Reply, Refusal>>),
     /// A look at whatever is wanted of the house.
     Look(Look),
-    /// A look at the gate.
-    LookAtGate(oneshot::Sender<Gate>),
-    /// A look at sessions.
-    Query(Query, oneshot::Sender<Vec<Arc<Session>>>),
     /// A look at events.
     Read { from: u64, max: u32, answer: oneshot::Sender<Vec<Recorded>> },
     /// Whether these records are sound.
@@ -60,7 +50,7 @@ pub(crate) enum Query {
 
 impl Query {
     /// What it finds, as it is now.
-    pub(crate) fn answered_by(&self, house: &House) -> Vec<Arc<Session>> {
+    fn answered_by(&self, house: &House) -> Vec<Arc<Session>> {
         let found: Vec<&Session> = match self {
             Self::Living => house.sessions().collect(),
             Self::All => house.all_sessions().collect(),
@@ -110,7 +100,7 @@ impl Mailbox {
 
     /// The name of the event log. Under another name, numbers mean other events.
     pub(crate) fn log_id(&self) -> String {
-        self.log_id.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        held(&self.log_id).clone()
     }
 
     /// The number of the last event that is durable. A look at a session that begins after this call shows
@@ -136,19 +126,8 @@ impl Mailbox {
 
     /// The log has another name from now on.
     pub(crate) fn rename_log(&self, log_id: &str) {
-        let mut known = self.log_id.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = held(&self.log_id);
         log_id.clone_into(&mut known);
-    }
-
-    /// Asks for something, on behalf of a call or of the daemon itself.
-    pub(crate) async fn command(
-        &self,
-        command: Command,
-        from: Option<Origin>,
-    ) -> Option<Result<Reply, Refusal>> {
-        let (answer, wait) = oneshot::channel();
-        self.mail.send(Mail::Command(command, from, answer)).await.ok()?;
-        wait.await.ok()
     }
 
     /// Asks for several things at once: one decision, and a reply to each.
@@ -162,25 +141,14 @@ impl Mailbox {
         wait.await.ok()
     }
 
-    /// Asks something of the gate; `None` if the controller has ended.
-    pub(crate) async fn ask_gate(
+    /// Asks for something, on behalf of a call or of the daemon itself; `None` if the controller has ended.
+    pub(crate) async fn ask(
         &self,
-        command: GateCommand,
-        from: Option<Origin>,
-    ) -> Option<Reply> {
-        let (answer, wait) = oneshot::channel();
-        self.mail.send(Mail::Gate(command, from, answer)).await.ok()?;
-        wait.await.ok()?.ok()
-    }
-
-    /// Asks something of a plan; `None` if the controller has ended.
-    pub(crate) async fn ask_plan(
-        &self,
-        command: PlanCommand,
+        input: Input,
         from: Option<Origin>,
     ) -> Option<Result<Reply, Refusal>> {
         let (answer, wait) = oneshot::channel();
-        self.mail.send(Mail::Plan(command, from, answer)).await.ok()?;
+        self.mail.send(Mail::Ask(input, from, answer)).await.ok()?;
         wait.await.ok()
     }
 
@@ -197,17 +165,18 @@ impl Mailbox {
 
     /// The gate as it is.
     pub(crate) async fn gate(&self) -> Option<Gate> {
-        let (answer, wait) = oneshot::channel();
-        self.mail.send(Mail::LookAtGate(answer)).await.ok()?;
-        wait.await.ok()
+        self.house(|house| house.gate().clone()).await
     }
 
+    /// What a query finds: nothing, if the controller has ended.
     pub(crate) async fn query(&self, query: Query) -> Vec<Arc<Session>> {
-        let (answer, wait) = oneshot::channel();
-        if self.mail.send(Mail::Query(query, answer)).await.is_err() {
-            return Vec::new();
-        }
-        wait.await.unwrap_or_default()
+        self.answer(query).await.unwrap_or_default()
+    }
+
+    /// What a query finds; `None` if the controller has ended without an answer. It drops what it was about to
+    /// answer before it closes the mailbox.
+    pub(crate) async fn answer(&self, query: Query) -> Option<Vec<Arc<Session>>> {
+        self.house(move |house| query.answered_by(house)).await
     }
 
     pub(crate) async fn read(&self, from: u64, max: u32) -> Vec<Recorded> {
@@ -223,5 +192,19 @@ impl Mailbox {
         let (answer, wait) = oneshot::channel();
         self.mail.send(Mail::Check { after, to, max, answer }).await.ok()?;
         wait.await.ok().flatten()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_query_that_nobody_answered_has_not_found_nothing() {
+        let (mailbox, mut inbox) = Mailbox::new("a log");
+        // As a controller does whose log has failed, before it closes the mailbox.
+        let drops = async { drop(inbox.recv().await) };
+        let (answer, ()) = tokio::join!(mailbox.answer(Query::Living), drops);
+        assert!(answer.is_none());
     }
 }

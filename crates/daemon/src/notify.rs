@@ -50,6 +50,10 @@ enum About {
     Session(SessionId),
     /// The work of a run.
     Run(PlanId, RunId),
+    /// A task that is proposed.
+    Task(PlanId, String),
+    /// A plan of which nothing more begins.
+    Plan(PlanId),
 }
 
 /// What was told last of each, until the user has had a hand in it.
@@ -144,6 +148,18 @@ impl Notifier {
                 let text = news.text(&session);
                 Some((Some(Arc::unwrap_or_clone(session)), text))
             }
+            About::Task(..) => {
+                let Event::Plan(PlanEvent::TaskProposed { task, title }) = &news.recorded.event
+                else {
+                    return None;
+                };
+                Some((None, news::proposed(task, title.as_deref())))
+            }
+            About::Plan(plan) => {
+                let plan = plan.clone();
+                let look = move |house: &House| news::of_plan(house.plan(&plan)?);
+                Some((None, self.mailbox.house(look).await??))
+            }
             About::Run(plan, run) => {
                 let (plan, run) = (plan.clone(), run.clone());
                 let look = move |house: &House| {
@@ -183,10 +199,12 @@ fn take(recorded: &Recorded, next: &mut u64, due: &mut Due, told: &mut Told) {
     *next = recorded.seq + 1;
     let about = match (&recorded.subject, &recorded.event) {
         (Subject::Session(id), _) => About::Session(id.clone()),
-        (Subject::Plan(plan), Event::Plan(event)) => {
-            let Some(run) = news::run_of(event) else { return };
-            About::Run(plan.clone(), run.clone())
-        }
+        (Subject::Plan(plan), Event::Plan(event)) => match (event, plan_view::run_of(event)) {
+            (PlanEvent::TaskProposed { task, .. }, _) => About::Task(plan.clone(), task.clone()),
+            (PlanEvent::Stopped { .. }, _) => About::Plan(plan.clone()),
+            (_, Some(run)) => About::Run(plan.clone(), run.clone()),
+            (_, None) => return,
+        },
         (Subject::House | Subject::Plan(_), _) => return,
     };
     if matches!(
@@ -197,7 +215,11 @@ fn take(recorded: &Recorded, next: &mut u64, due: &mut Due, told: &mut Told) {
     ) {
         told.remove(&about);
     }
-    if let Some(news) = News::of(recorded) {
+    let Some(news) = News::of(recorded) else { return };
+    // A loop that has paused itself has said why.
+    if news::is_out_of_time(&recorded.event) {
+        due.entry(about).or_insert(news);
+    } else {
         due.insert(about, news);
     }
 }
@@ -211,9 +233,17 @@ fn notice(about: &About, session: Option<&Session>, news: &News, text: &str) -> 
         "text": redact(text),
         "event": view::event(&news.recorded),
     });
-    if let About::Run(plan, run) = about {
-        notice["plan"] = json!(plan);
-        notice["run"] = json!(run);
+    match about {
+        About::Session(_) => {}
+        About::Plan(plan) => notice["plan"] = json!(plan),
+        About::Run(plan, run) => {
+            notice["plan"] = json!(plan);
+            notice["run"] = json!(run);
+        }
+        About::Task(plan, task) => {
+            notice["plan"] = json!(plan);
+            notice["task"] = json!(task);
+        }
     }
     notice
 }

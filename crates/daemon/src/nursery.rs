@@ -53,7 +53,7 @@ impl Open {
     #[expect(clippy::disallowed_methods, reason = "the nursery is started here and nowhere else")]
     fn start() -> io::Result<Self> {
         // The running program itself, even if its file was replaced or removed meanwhile.
-        let mut child = Command::new("/proc/self/exe")
+        let mut child = Command::new(glis_os::process::OWN_PROGRAM)
             .args(["hold", "--nursery"])
             .current_dir("/")
             .env(HEAP.0, HEAP.1)

@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 
 /// Carries a future to its end; the error is what a panic in it said. It is put on the heap: those
@@ -18,6 +19,12 @@ pub(crate) fn caught<T>(
             Err(panic) => Poll::Ready(Err(fault(panic.as_ref()))),
         }
     })
+}
+
+/// What a mutex guards. Nothing is half done while one of ours is held, so that it stays usable after a
+/// panic elsewhere.
+pub(crate) fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// What a panic said, as a person is told.

@@ -1,11 +1,11 @@
 //! One connection over a Unix socket, frame by frame.
 
+use glis_os::descriptors::{peer, short_path};
 use glis_wire::frame::{Decoder, Frame, encode_raw, encode_words};
 use serde::Serialize;
 use std::fs::File;
 use std::io;
-use std::os::fd::AsRawFd as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::UnixStream;
 
@@ -24,16 +24,13 @@ impl Peer {
 
     /// Connects to the socket `name` in `dir`, however long that path is.
     pub(crate) async fn connect(dir: &Path, name: &str) -> io::Result<Self> {
-        let (path, folder) = short_path(dir, name)?;
-        let stream = UnixStream::connect(path).await?;
-        drop(folder);
-        Ok(Self::new(stream))
+        let folder = File::open(dir)?;
+        Ok(Self::new(UnixStream::connect(short_path(&folder, name)).await?))
     }
 
     /// The process at the other end, as it was when it connected.
     pub(crate) fn pid(&self) -> Option<i32> {
-        let other = rustix::net::sockopt::socket_peercred(&self.stream).ok()?;
-        Some(other.pid.as_raw_pid())
+        peer(&self.stream).ok().map(|peer| peer.pid)
     }
 
     /// The next frame; `None` when the other side is gone. Nothing is lost if this is dropped
@@ -73,12 +70,4 @@ impl Peer {
         let mut byte = [0; 1];
         drop(self.stream.read(&mut byte).await);
     }
-}
-
-/// A path to `name` in `dir` that fits into a socket address, and the open folder that it needs
-/// as long as it is used.
-pub(crate) fn short_path(dir: &Path, name: &str) -> io::Result<(PathBuf, File)> {
-    let folder = File::open(dir)?;
-    let path = PathBuf::from(format!("/proc/self/fd/{}/{name}", folder.as_raw_fd()));
-    Ok((path, folder))
 }

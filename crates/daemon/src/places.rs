@@ -2,6 +2,7 @@
 //! run at once, and whether its file has a fault.
 
 use crate::mailbox::Mailbox;
+use crate::pools::{Kind, Pools};
 use crate::settings::Settings;
 use glis_core::Input;
 use glis_core::limits::Limits;
@@ -11,6 +12,7 @@ use tokio::sync::Mutex;
 /// What the house was last told.
 pub(crate) struct Places {
     settings: Arc<Settings>,
+    pools: Pools,
     mailbox: Mailbox,
     /// Held while it is told, so that no request overtakes what it is to be judged by.
     told: Mutex<Option<Told>>,
@@ -23,13 +25,14 @@ struct Told {
 }
 
 impl Places {
-    pub(crate) fn new(settings: Arc<Settings>, mailbox: Mailbox) -> Arc<Self> {
-        Arc::new(Self { settings, mailbox, told: Mutex::default() })
+    pub(crate) fn new(settings: Arc<Settings>, pools: Pools, mailbox: Mailbox) -> Arc<Self> {
+        Arc::new(Self { settings, pools, mailbox, told: Mutex::default() })
     }
 
     /// Reads the configuration if it has changed.
     pub(crate) async fn refresh(&self) {
-        Arc::clone(&self.settings).refresh().await;
+        let settings = Arc::clone(&self.settings);
+        drop(self.pools.run_blocking(Kind::Settings, move || settings.look()).await);
         self.tell().await;
     }
 
@@ -37,7 +40,7 @@ impl Places {
     pub(crate) async fn tell(&self) {
         let mut told = self.told.lock().await;
         // Looked at once it is this one's turn to tell: what was true before may have been told since.
-        let (limits, fault) = (self.settings.now().limits.limits(), self.settings.fault());
+        let (limits, fault) = (self.settings.now().concurrency.limits(), self.settings.fault());
         let former = told.take();
         if former.as_ref().is_none_or(|former| former.fault != fault) {
             self.mailbox.tell(Input::ConfigRead(fault.clone())).await;
@@ -52,7 +55,7 @@ impl Places {
 
     /// Nothing starts any more: the agents are ended, and what waits is left to the next daemon.
     pub(crate) async fn close(&self) {
-        let limits = Limits { closed: true, ..self.settings.now().limits.limits() };
+        let limits = Limits { closed: true, ..self.settings.now().concurrency.limits() };
         let mut told = self.told.lock().await;
         let fault = told.take().and_then(|told| told.fault);
         *told = Some(Told { limits, fault });

@@ -9,7 +9,6 @@ use glis_wire::plan::{PlanChange, TaskWords};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Where it is.
 pub(crate) fn path_of(origin: &Origin) -> PathBuf {
     Path::new(&origin.checkout).join(&origin.file)
 }
@@ -49,7 +48,9 @@ fn changed(origin: &Origin, wanted: &PlanChange) -> Result<(), PlanFileWhy> {
     // Two changes at once both count. A disk that knows no locks is as it was.
     let _alone = path.parent().and_then(|folder| whole::lock(folder).ok());
     let text = match (text_of(origin), wanted) {
-        (Err(fault), PlanChange::Add(_)) if fault.kind() == io::ErrorKind::NotFound => {
+        (Err(fault), PlanChange::Add(_) | PlanChange::Propose(_))
+            if fault.kind() == io::ErrorKind::NotFound =>
+        {
             String::new()
         }
         (text, _) => text.map_err(|fault| unread(&fault))?,
@@ -57,23 +58,40 @@ fn changed(origin: &Origin, wanted: &PlanChange) -> Result<(), PlanFileWhy> {
     let known = Plan::read(&text);
     let is_known = |id: &str| known.as_ref().map_or(true, |plan| plan.task(id).is_some());
     let text_then = match wanted {
-        PlanChange::Add(words) => glis_plan::add(&text, &task(words)),
+        PlanChange::Add(words) => add(&text, words, &task(words)),
+        PlanChange::Propose(words) => add(&text, words, &Task { proposed: true, ..task(words) }),
+        PlanChange::Approve { id } if is_known(id) => glis_plan::approve(&text, id),
         PlanChange::Edit(words) if is_known(&words.id) => {
             glis_plan::edit(&text, &words.id, &changes(words))
         }
         PlanChange::Remove { id } if is_known(id) => glis_plan::remove(&text, id),
-        PlanChange::Edit(TaskWords { id, .. }) | PlanChange::Remove { id } => {
+        PlanChange::Edit(TaskWords { id, .. })
+        | PlanChange::Approve { id }
+        | PlanChange::Remove { id } => {
             return Err(PlanFileWhy::NoTask(id.clone()));
         }
     };
     let was_plan = text.trim().is_empty() || known.is_ok();
     let why = |faults: Vec<Fault>| match (was_plan, wanted) {
         (false, _) => PlanFileWhy::Faulty(faults),
-        (true, PlanChange::Add(_) | PlanChange::Edit(_)) => PlanFileWhy::BadChange(faults),
+        (
+            true,
+            PlanChange::Add(_)
+            | PlanChange::Propose(_)
+            | PlanChange::Approve { .. }
+            | PlanChange::Edit(_),
+        ) => PlanFileWhy::BadChange(faults),
         (true, PlanChange::Remove { .. }) => PlanFileWhy::Named(faults),
     };
     let text = text_then.map_err(why)?;
     whole::replace(&path, &text).map_err(|fault| PlanFileWhy::Unwritten(fault.to_string()))
+}
+
+fn add(text: &str, words: &TaskWords, task: &Task) -> Result<String, Vec<Fault>> {
+    let text = glis_plan::add(text, task)?;
+    let Changes { accept_secs, max_cost, max_time, .. } = changes(words);
+    let limits = Changes { accept_secs, max_cost, max_time, ..Changes::default() };
+    glis_plan::edit(&text, &words.id, &limits)
 }
 
 fn task(words: &TaskWords) -> Task {
@@ -87,7 +105,7 @@ fn task(words: &TaskWords) -> Task {
         agent: said(&words.agent),
         persona: said(&words.persona),
         accept: said(&words.accept),
-        line: 0,
+        ..Task::default()
     }
 }
 
@@ -110,5 +128,8 @@ fn changes(words: &TaskWords) -> Changes {
         agent: of(&words.agent),
         persona: of(&words.persona),
         accept: of(&words.accept),
+        accept_secs: of(&words.accept_secs),
+        max_cost: of(&words.max_cost),
+        max_time: of(&words.max_time),
     }
 }

@@ -6,8 +6,8 @@ use glis_core::plan::{Plan, Run, RunState, RunStep, TaskSpec};
 use glis_core::rule::Rule;
 use glis_core::session::{Phase, Rest, Session};
 use glis_core::talk::AskKind;
-use glis_core::{House, Status};
-use glis_wire::plan::{PlanView, RECORD_SCHEMA, RunView, TaskState, TaskView};
+use glis_core::{House, PlanEvent, RunId, Status};
+use glis_wire::plan::{PlanRow, PlanView, RECORD_SCHEMA, RunView, TaskState, TaskView};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A run, with its session as that is.
@@ -35,14 +35,14 @@ pub(crate) fn run(plan: &Plan, run: &Run, session: Option<&Session>) -> RunView 
         task_id: run.task.clone(),
         state,
         provider: session.map(|session| session.spec.agent.clone()).or(named),
-        provider_session_ref: session.and_then(|session| session.agent_ref.clone()),
+        provider_session_ref: session.and_then(|session| session.agent.agent_ref.clone()),
         resumable: state == RunState::Paused && session.is_some_and(Session::resumable),
         repo_root: plan.spec.repo_root.clone(),
         created_at: time(run.created_at),
         updated_at: time(run.updated_at),
         // One that died, or ended with the daemon, is paused since its record was last changed by that.
         paused_at: session
-            .and_then(|session| session.paused_at)
+            .and_then(|session| session.course.paused_at)
             .or((state == RunState::Paused).then_some(run.updated_at))
             .map(time),
         resume_at: session.and_then(Session::appointment).map(time),
@@ -54,22 +54,23 @@ pub(crate) fn run(plan: &Plan, run: &Run, session: Option<&Session>) -> RunView 
         plan_slug: plan.spec.slug.clone(),
         session: run.session.as_ref().map(|id| id.0.clone()),
         session_name: session.map(|session| session.name.clone()),
-        worktree: session.and_then(|session| session.worktree.clone()),
-        branch: session.and_then(|session| session.branch.clone()),
+        worktree: session.and_then(|session| session.place.worktree.clone()),
+        branch: session.and_then(|session| session.place.branch.clone()),
         forced: pause.is_some_and(|pause| pause.forced),
         finishing: is_finishing(run),
         moves: moves(run, session),
         asks: ask.map(|ask| ask.text.clone()),
         decides: ask.is_some_and(|ask| ask.choices.is_none() && ask.decided_by().is_some()),
         doubt: session.and_then(doubt),
-        undelivered: session.and_then(|session| session.undelivered.clone()),
-        turn_failed: session.and_then(|session| session.turn_failed.clone()),
+        undelivered: session.and_then(|session| session.starts.undelivered.clone()),
+        turn_failed: session.and_then(|session| session.talk.turn_failed.clone()),
         unmerged,
         fault,
         commit,
         accept_log: task
             .filter(|task| task.accept.is_some())
             .map(|_| format!("{}/{}.accept.log", plan.spec.slug, run.id)),
+        cost_micros: run.cost_micros,
     }
 }
 
@@ -83,7 +84,7 @@ fn stopped_by(state: RunState, session: Option<&Session>) -> Option<PauseReason>
     let session = session.filter(|_| state == RunState::Paused)?;
     Some(if session.status() == Status::Interrupted {
         PauseReason::Crash
-    } else if session.rule == Rule::ShutDown {
+    } else if session.course.rule == Rule::ShutDown {
         PauseReason::Shutdown
     } else {
         PauseReason::User
@@ -107,14 +108,14 @@ fn moves(run: &Run, session: Option<&Session>) -> bool {
             false
         }
         RunStep::Working => session.is_none_or(|session| {
-            let unsaid = session.undelivered.is_some() && session.queue.is_empty();
+            let unsaid = session.starts.undelivered.is_some() && session.talk.queue.is_empty();
             match &session.phase {
                 Phase::Live => !(unsaid && session.status() == Status::Idle),
                 Phase::Starting(_) | Phase::Pausing(_) | Phase::Stopping { .. } => true,
                 Phase::Chore { .. } => false,
                 Phase::Rest(rest) => match rest {
                     Rest::Created | Rest::Completed => true,
-                    Rest::Suspended => !session.cut_off && !unsaid && !session.ended_unheard(),
+                    Rest::Suspended => !session.talk.cut_off && !unsaid && !session.ended_unheard(),
                     Rest::Paused(_) => session.comes_back(),
                     Rest::Interrupted | Rest::Failed(_) | Rest::Archived => false,
                 },
@@ -128,12 +129,57 @@ pub(crate) fn session_of<'h>(house: &'h House, run: &Run) -> Option<&'h Session>
     run.session.as_ref().and_then(|id| house.session(id))
 }
 
+/// The run that an event of a plan is about.
+pub(crate) fn run_of(event: &PlanEvent) -> Option<&RunId> {
+    match event {
+        PlanEvent::RunBegan { run, .. }
+        | PlanEvent::RunFinishing { run, .. }
+        | PlanEvent::RunCost { run, .. }
+        | PlanEvent::RunAccepted { run, .. }
+        | PlanEvent::RunSucceeded { run, .. }
+        | PlanEvent::RunFailed { run, .. }
+        | PlanEvent::RunWaits { run, .. }
+        | PlanEvent::RunCanceled { run } => Some(run),
+        PlanEvent::Begun { .. }
+        | PlanEvent::Revised { .. }
+        | PlanEvent::Continued { .. }
+        | PlanEvent::Stopped { .. }
+        | PlanEvent::TaskSkipped { .. }
+        | PlanEvent::TaskProposed { .. } => None,
+    }
+}
+
 /// Whether nothing of a plan goes on by itself.
 pub(crate) fn is_at_rest(house: &House, plan: &Plan) -> bool {
     let active = plan.active.iter().filter_map(|id| plan.run(id));
     let moves = active.into_iter().any(|run| moves(run, session_of(house, run)));
     let held = house.gate().shut().is_some() && plan.next().is_some();
     !moves && !held
+}
+
+/// Whether a run waits for an answer of a person.
+pub(crate) fn asks(run: &Run, session: Option<&Session>) -> bool {
+    run.step == RunStep::Working
+        && session.is_some_and(|session| session.status() == Status::Waiting)
+}
+
+/// A plan in a list.
+pub(crate) fn row(house: &House, plan: &Plan) -> PlanRow {
+    let (place, file) = plan.origin().map(|origin| (origin.checkout, origin.file)).unzip();
+    let works: Vec<_> = plan.spec.tasks.iter().filter(|task| task.prompt.is_some()).collect();
+    PlanRow {
+        id: plan.id.0.clone(),
+        slug: plan.spec.slug.clone(),
+        title: plan.spec.title.clone(),
+        place,
+        file,
+        branch: plan.spec.branch.clone(),
+        created_at: time(plan.created_at),
+        settled: works.iter().filter(|task| plan.is_done(&task.id)).count(),
+        tasks: works.len(),
+        done: plan.is_over(),
+        at_rest: is_at_rest(house, plan),
+    }
 }
 
 /// A plan, with all its tasks.
@@ -182,6 +228,8 @@ pub(crate) fn plan(house: &House, plan: &Plan) -> PlanView {
         at_rest: is_at_rest(house, plan),
         done: plan.schedule.is_over() && !is_again,
         gate_shut: house.gate().shut().is_some(),
+        cost_micros: plan.cost_micros,
+        notes: Vec::new(),
         tasks,
     }
 }

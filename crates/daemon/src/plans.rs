@@ -2,30 +2,35 @@
 
 mod accept;
 mod edits;
+mod place;
 
+pub(crate) use self::place::Whereabouts;
+
+use crate::common::Common;
 use crate::create::{Creator, NotCreated};
 use crate::diary;
-use crate::environments::{Caller, Environments};
+use crate::environments::{Caller, Env};
 use crate::jobs::Jobs;
 use crate::panics::caught;
 use crate::plan_view;
 use crate::pools::Kind;
-use crate::run_records::{self, RunRecords, Unfit};
+use crate::run_records::{self, RunRecords};
 use crate::shell_line::{ShellLine, Ticket};
 use crate::trees::{Trees, subject};
 use accept::Acceptance;
+use glis_config::AcceptIn;
 use glis_core::merge::Unmerged;
 use glis_core::plan::{Plan, PlanSpec, RunState, RunStep, TaskRef, TaskSpec};
 use glis_core::{
     Command, Event, House, Input, PlanEvent, PlanId, PlanOutcome, Recorded, Refusal, RunId,
     Session, Subject, name,
 };
-use glis_snapshot::SnapshotFault;
+use glis_record::conversation;
+use glis_snapshot::{Hooks, SnapshotFault};
 use glis_wire::client::NewSession;
-use glis_wire::home::Home;
 use glis_wire::plan::RunView;
 use std::collections::{BTreeSet, HashMap};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// So many names are tried for the session of a run: each is lost to a session that has it.
@@ -33,11 +38,10 @@ const NAMINGS: u32 = 100;
 
 /// Carries out what plans decide on.
 pub(crate) struct Plans {
-    home: Home,
+    common: Arc<Common>,
     jobs: Arc<Jobs>,
     trees: Arc<Trees>,
     creator: Arc<Creator>,
-    environments: Arc<Environments>,
     pub(crate) records: Arc<RunRecords>,
     /// Whose commands the plans are executed by, as far as this daemon knows.
     callers: Mutex<HashMap<PlanId, Caller>>,
@@ -45,7 +49,6 @@ pub(crate) struct Plans {
     merging: tokio::sync::Mutex<()>,
     /// Whoever executes a file does so one after the other: two at once mean one plan.
     pub(crate) beginning: tokio::sync::Mutex<()>,
-    umask: u32,
 }
 
 /// What a run needs to know of its plan.
@@ -60,6 +63,8 @@ struct Work {
     run: RunId,
     /// Nothing judges it.
     as_it_is: bool,
+    /// The hooks of the repository have a say in its commits.
+    hooks: bool,
     /// The commit that was accepted.
     accepted: Option<String>,
     /// The run's record so far.
@@ -83,6 +88,7 @@ impl Work {
             task: plan.task(&run.task).cloned(),
             run: id.clone(),
             as_it_is: run.as_it_is,
+            hooks: plan.pace.hooks,
             accepted,
             record: plan_view::run(plan, run, session),
             session: session.cloned(),
@@ -107,27 +113,15 @@ impl Work {
 
 impl Plans {
     pub(crate) fn new(
-        home: Home,
-        (jobs, trees): (Arc<Jobs>, Arc<Trees>),
+        common: Arc<Common>,
+        jobs: Arc<Jobs>,
+        trees: Arc<Trees>,
         creator: Arc<Creator>,
-        environments: Arc<Environments>,
         records: Arc<RunRecords>,
-        umask: u32,
     ) -> Arc<Self> {
         let callers = Mutex::default();
         let (merging, beginning) = Default::default();
-        Arc::new(Self {
-            home,
-            jobs,
-            trees,
-            creator,
-            environments,
-            records,
-            callers,
-            merging,
-            beginning,
-            umask,
-        })
+        Arc::new(Self { common, jobs, trees, creator, records, callers, merging, beginning })
     }
 
     /// Remembers whose command executes a plan: its agents get that environment.
@@ -142,11 +136,11 @@ impl Plans {
     }
 
     /// The environment for a run: of the command that executes the plan, else of one of its agents.
-    async fn caller(&self, plan: &PlanId) -> Option<Caller> {
+    pub(crate) async fn caller(&self, plan: &PlanId) -> Option<Caller> {
         if let Some(said) = self.callers().get(plan).cloned() {
             return Some(said);
         }
-        let (wanted, environments) = (plan.clone(), Arc::clone(&self.environments));
+        let (wanted, environments) = (plan.clone(), Arc::clone(&self.common.environments));
         let look = move |house: &House| {
             let plan = house.plan(&wanted)?;
             let sessions = plan.runs.values().filter_map(|run| run.session.as_ref());
@@ -231,9 +225,9 @@ impl Plans {
             };
             self.record(&work, &command).await?;
             if let Some(caller) = &caller {
-                self.environments.remember(&id, caller.clone());
+                self.common.environments.remember(&id, caller.clone());
             }
-            match self.jobs.mailbox.command(command, None).await {
+            match self.jobs.mailbox.ask(Input::Command(command), None).await {
                 Some(Err(Refusal::NameTaken { .. })) => {}
                 // It has one already, or is not wanted any more.
                 Some(Ok(_) | Err(Refusal::NoSuchTask { .. })) | None => return Ok(()),
@@ -305,23 +299,25 @@ impl Plans {
             return unmerged(Unmerged::NoWorktree);
         };
         let (trees, message) = (Arc::clone(&self.trees), message(work, &session));
-        let commit = {
-            let session = session.clone();
-            self.jobs.ask(Kind::Tree, move || trees.commit_as(&session, &message, None)).await
+        let (env, subject) = (self.env_of_hooks(work, &session), session.clone());
+        let commit = move || {
+            trees.with_hooks(&subject, env, |hooks| trees.commit_as(&subject, &message, hooks))
         };
+        let commit = self.jobs.ask(Kind::Tree, commit).await;
         let commit = match commit {
             Ok(Ok(committed)) => committed.commit,
             Ok(Err(why)) => return unmerged(why.into()),
             Err(why) => return unmerged(failed(why)),
         };
         crate::failpoint::reach("judge", &session.name);
+        self.tell_cost(&work.plan, &run, &session).await;
         if work.as_it_is {
             return Some(PlanOutcome::Accepted { run, commit });
         }
-        match self.accept(work, &session, ticket).await {
+        match self.accept(work, (&session, &commit), ticket).await {
             Ok(Acceptance::Accepted) => Some(PlanOutcome::Accepted { run, commit }),
             Ok(Acceptance::Refused(why)) => {
-                let retries = self.creator.settings.now().plan.retries;
+                let retries = self.common.settings.now().plan.retries;
                 Some(PlanOutcome::NotAccepted { run, why, retries })
             }
             Ok(Acceptance::CutShort) => unmerged(Unmerged::Stopped),
@@ -345,8 +341,13 @@ impl Plans {
         };
         let _one = self.merging.lock().await;
         self.begin_branch(work).await.map_err(failed)?;
-        let branch = work.branch.clone();
-        let merge = move || Trees::merge_commit(&session, &commit, &branch, None);
+        let (trees, branch) = (Arc::clone(&self.trees), work.branch.clone());
+        let env = self.env_of_hooks(work, &session);
+        let merge = move || {
+            let merge =
+                |hooks: Option<&dyn Hooks>| Trees::merge_commit(&session, &commit, &branch, hooks);
+            trees.with_hooks(&session, env, merge)
+        };
         let merged = self.jobs.ask(Kind::Tree, merge).await.map_err(failed)??;
         match merged.checked_out {
             None => Ok(merged.commit),
@@ -357,16 +358,34 @@ impl Plans {
         }
     }
 
+    /// The environment for the hooks of the repository, where they are to be run.
+    fn env_of_hooks(&self, work: &Work, session: &Session) -> Option<Env> {
+        work.hooks.then(|| self.common.environments.of_next_start(session).0)
+    }
+
+    /// Tells what the session of a run has cost so far, where its agent tells that.
+    async fn tell_cost(&self, plan: &PlanId, run: &RunId, session: &Session) {
+        let path = conversation::file_of(&self.common.home.session(&session.id.0));
+        let look = move || conversation::cost_micros(&path);
+        if let Ok(Some(micros)) = self.jobs.ask(Kind::Look, look).await {
+            let (plan, outcome) = (plan.clone(), PlanOutcome::Cost { run: run.clone(), micros });
+            self.jobs.mailbox.tell(Input::PlanOutcome { plan, outcome }).await;
+        }
+    }
+
     async fn accept(
         &self,
         work: &Work,
-        session: &Session,
+        (session, commit): (&Session, &str),
         ticket: Ticket,
     ) -> Result<Acceptance, String> {
-        let Some(command) = work.task.as_ref().and_then(|task| task.accept.clone()) else {
+        let Some((task, command)) =
+            work.task.as_ref().and_then(|task| Some((task, task.accept.clone()?)))
+        else {
             return Ok(Acceptance::Accepted);
         };
-        let Some(worktree) = session.worktree.clone() else {
+        let config = self.common.settings.now();
+        let Some(worktree) = session.place.worktree.clone() else {
             return Err("its worktree is not there".to_owned());
         };
         let (repo, slug) = (work.repo.clone(), work.slug.clone());
@@ -375,92 +394,48 @@ impl Plans {
             self.jobs.ask(Kind::Look, folder).await??.join(format!("{}.accept.log", work.run));
         let call = ShellLine {
             command,
-            env: self.environments.of_next_start(session).0,
+            env: self.common.environments.of_next_start(session).0,
             worktree: PathBuf::from(worktree),
-            secs_max: self.creator.settings.now().plan.accept_secs,
-            dir: self.home.session(&session.id.0),
+            secs_max: task.accept_secs.unwrap_or(config.plan.accept_secs),
+            dir: self.common.home.session(&session.id.0),
             mark: accept::MARK,
+            told_bytes_max: accept::TOLD_BYTES,
             log,
-            umask: self.umask,
+            umask: self.common.umask,
         };
-        let (trees, session) = (Arc::clone(&self.trees), session.clone());
-        let judge = move || {
-            let said = accept::run(&call, &ticket);
-            trees.put_back(&session).map_err(|why| format!("what `accept` wrote: {why}"))?;
-            said
+        let (trees, session, commit) =
+            (Arc::clone(&self.trees), session.clone(), commit.to_owned());
+        let judge = move || match config.plan.accept_in {
+            AcceptIn::Worktree => {
+                let said = accept::run(&call, &ticket);
+                trees.put_back(&session).map_err(|why| format!("what `accept` wrote: {why}"))?;
+                said
+            }
+            AcceptIn::Clean => {
+                let told = |why: SnapshotFault| format!("a checkout to judge it in: {why}");
+                // What a former daemon has left may still be written to.
+                call.end_former();
+                let clean =
+                    trees.check_out(&session, &call.dir, (&commit, ticket.number)).map_err(told)?;
+                let said = accept::run(&ShellLine { worktree: clean.clone(), ..call }, &ticket);
+                Trees::drop_checkout(&session, &clean);
+                said
+            }
         };
         self.jobs.ask(Kind::Make, judge).await?
-    }
-
-    /// Says why a repository cannot keep the records of its runs, if so.
-    pub(crate) async fn check_place(&self, root: &str) -> Result<(), Unfit> {
-        let root = PathBuf::from(root);
-        let look = move || run_records::check_place(&root);
-        self.jobs.ask(Kind::Look, look).await.map_err(Unfit::Place)?
-    }
-
-    /// The root of the repository that a folder belongs to, and the worktree of it that the folder is in.
-    pub(crate) async fn roots_of(&self, place: &Path) -> Result<(PathBuf, PathBuf), String> {
-        let place = place.to_owned();
-        let look = move || glis_snapshot::git::roots(&place).map(|roots| (roots.main, roots.top));
-        self.jobs.ask(Kind::Look, look).await?.map_err(|fault| fault.to_string())
-    }
-
-    /// Whether all that a plan has done is in the commit that a folder stands on, or its branch is gone.
-    pub(crate) async fn is_taken_in(
-        &self,
-        place: &Path,
-        branch: &str,
-        tip: &str,
-    ) -> Result<bool, String> {
-        let (place, branch, tip) = (place.to_owned(), branch.to_owned(), tip.to_owned());
-        let look = move || {
-            let gone = glis_snapshot::tip(&place, &branch)?.is_none();
-            Ok(gone || glis_snapshot::is_ancestor(&place, &tip, "HEAD")?)
-        };
-        let told = |fault: SnapshotFault| fault.to_string();
-        self.jobs.ask(Kind::Look, look).await?.map_err(told)
-    }
-
-    /// The commit that a folder stands on, and whether there is a branch of this name.
-    pub(crate) async fn stands_on(
-        &self,
-        place: &Path,
-        branch: &str,
-    ) -> Result<(String, bool), String> {
-        let (place, branch) = (place.to_owned(), branch.to_owned());
-        let look = move || {
-            let told = |fault: &dyn ToString| fault.to_string();
-            let commit = glis_snapshot::worktree::commit(&place, "HEAD").map_err(|f| told(&f))?;
-            let tip = glis_snapshot::tip(&place, &branch).map_err(|f| told(&f))?;
-            Ok((commit, tip.is_some()))
-        };
-        self.jobs.ask(Kind::Look, look).await?
     }
 }
 
 /// The runs that an event of a plan is about.
 fn runs_of(event: &PlanEvent) -> impl Iterator<Item = &RunId> {
-    let (one, other) = match event {
-        PlanEvent::RunBegan { run, restart_of, .. } => (Some(run), restart_of.as_ref()),
-        PlanEvent::RunFinishing { run, .. }
-        | PlanEvent::RunAccepted { run, .. }
-        | PlanEvent::RunSucceeded { run, .. }
-        | PlanEvent::RunFailed { run, .. }
-        | PlanEvent::RunWaits { run, .. }
-        | PlanEvent::RunCanceled { run } => (Some(run), None),
-        PlanEvent::Begun { .. }
-        | PlanEvent::Revised { .. }
-        | PlanEvent::Continued { .. }
-        | PlanEvent::Stopped { .. }
-        | PlanEvent::TaskSkipped { .. } => (None, None),
-    };
-    one.into_iter().chain(other)
+    let former =
+        if let PlanEvent::RunBegan { restart_of, .. } = event { restart_of.as_ref() } else { None };
+    plan_view::run_of(event).into_iter().chain(former)
 }
 
 /// What an agent is told of the command that its work is judged by.
 fn told_of(accept: &str) -> String {
-    format!("[glis] When you are done, this has to succeed in your worktree: `{accept}`")
+    format!("[glis] When you are done, this has to succeed: `{accept}`")
 }
 
 /// The message of the commit with a task's work: what it is about, what its agent was told, and who did it.

@@ -10,42 +10,39 @@ use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinError;
 
-/// Works on worktrees at a time. Git reads and hashes: more of them are in each other's way.
-const TREES: usize = 16;
-/// Processes being started, and screens being kept, at a time.
-const STARTS: usize = 8;
-/// Worktrees made at a time: a set-up command of the user's may take minutes.
-const MAKERS: usize = 4;
-/// Long questions of front ends at a time: a diff, a copy of a worktree, a checkup.
-const ASKERS: usize = 8;
-/// Conversations made short at a time: a model may take minutes, and nothing waits for it.
-const COMPACTIONS: usize = 2;
-/// Iterations looked back at, at a time: a command of the user's says whether a loop is at its end.
-const LOOKS_BACK: usize = 4;
-/// Processes whose end is being looked into at a time: a sweep may take seconds.
-const ENDS: usize = 8;
-/// Agents whose words are being read at a time. One agent never takes more than one place.
-const LISTENERS: usize = 48;
-/// Quick looks at a time: each reads a few small files, or asks git for a name.
-const LOOKS: usize = 32;
-/// For what is over in an instant and takes no place: a signal to a task, the configuration.
-const SPARE: usize = 8;
-/// All threads beside the runtime's own and the controller's. They exist only while there is work.
-pub(crate) const THREADS: usize =
-    TREES + STARTS + MAKERS + ASKERS + COMPACTIONS + LOOKS_BACK + ENDS + LISTENERS + LOOKS + SPARE;
-
 /// What kind of work something is, and so whose places it takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
+    /// On worktrees. Git reads and hashes: more of them are in each other's way.
     Tree,
+    /// Processes being started, and screens being kept.
     Start,
+    /// Worktrees being made: a set-up command of the user's may take minutes.
     Make,
+    /// Long questions of front ends: a diff, a copy of a worktree, a checkup.
     Ask,
+    /// Conversations made short: a model may take minutes, and nothing waits for it.
     Compact,
+    /// Iterations looked back at: a command of the user's says whether a loop is at its end.
     LookBack,
+    /// Processes whose end is being looked into: a sweep may take seconds.
     End,
+    /// Agents whose words are being read. One agent never takes more than one place.
     Listen,
+    /// Quick looks: each reads a few small files, or asks git for a name.
     Look,
+    /// What is over in an instant and ends what hangs: a signal to a task, and what it does.
+    Signal,
+    /// The configuration, read again: once at a time is enough.
+    Settings,
+}
+
+/// How much of each kind is done at a time, in their order.
+const PLACES: [usize; Kind::Settings as usize + 1] = [16, 8, 4, 8, 2, 4, 8, 48, 32, 8, 1];
+
+/// All threads beside the runtime's own and the controller's. They exist only while there is work.
+pub(crate) fn threads() -> usize {
+    PLACES.iter().sum()
 }
 
 /// A place, held until it is dropped.
@@ -53,48 +50,17 @@ pub(crate) type Place = OwnedSemaphorePermit;
 
 /// The places of all kinds.
 #[derive(Clone)]
-pub(crate) struct Pools {
-    trees: Arc<Semaphore>,
-    starts: Arc<Semaphore>,
-    makers: Arc<Semaphore>,
-    askers: Arc<Semaphore>,
-    compactions: Arc<Semaphore>,
-    looks_back: Arc<Semaphore>,
-    ends: Arc<Semaphore>,
-    listeners: Arc<Semaphore>,
-    looks: Arc<Semaphore>,
-}
+pub(crate) struct Pools([Arc<Semaphore>; PLACES.len()]);
 
 impl Default for Pools {
     fn default() -> Self {
-        let places = |count| Arc::new(Semaphore::new(count));
-        Self {
-            trees: places(TREES),
-            starts: places(STARTS),
-            makers: places(MAKERS),
-            askers: places(ASKERS),
-            compactions: places(COMPACTIONS),
-            looks_back: places(LOOKS_BACK),
-            ends: places(ENDS),
-            listeners: places(LISTENERS),
-            looks: places(LOOKS),
-        }
+        Self(PLACES.map(|count| Arc::new(Semaphore::new(count))))
     }
 }
 
 impl Pools {
     fn of(&self, kind: Kind) -> &Arc<Semaphore> {
-        match kind {
-            Kind::Tree => &self.trees,
-            Kind::Start => &self.starts,
-            Kind::Make => &self.makers,
-            Kind::Ask => &self.askers,
-            Kind::Compact => &self.compactions,
-            Kind::LookBack => &self.looks_back,
-            Kind::End => &self.ends,
-            Kind::Listen => &self.listeners,
-            Kind::Look => &self.looks,
-        }
+        &self.0[kind as usize]
     }
 
     /// A place, if one is free now.
@@ -161,17 +127,18 @@ mod tests {
     #[test]
     fn work_that_hangs_takes_no_place_of_another_kind() {
         let runtime = tokio::runtime::Builder::new_current_thread()
-            .max_blocking_threads(THREADS)
+            .max_blocking_threads(threads())
             .build()
             .unwrap();
         let pools = Pools::default();
+        let hangs = [Kind::Tree, Kind::Ask, Kind::Listen];
+        let kinds: Vec<_> =
+            hangs.into_iter().flat_map(|kind| vec![kind; PLACES[kind as usize]]).collect();
         let (release, gates): (Vec<_>, Vec<_>) =
-            (0..TREES + ASKERS + LISTENERS).map(|_| mpsc::channel::<()>()).unzip();
+            kinds.iter().map(|_| mpsc::channel::<()>()).unzip();
         runtime.block_on(async {
-            let hangs = [(Kind::Tree, TREES), (Kind::Ask, ASKERS), (Kind::Listen, LISTENERS)];
-            let kinds = hangs.into_iter().flat_map(|(kind, count)| vec![kind; count]);
             let mut tasks = tokio::task::JoinSet::new();
-            for (kind, gate) in kinds.zip(gates) {
+            for (kind, gate) in kinds.into_iter().zip(gates) {
                 let pools = pools.clone();
                 tasks
                     .spawn(async move { pools.run_blocking(kind, move || gate.recv().ok()).await });
@@ -189,7 +156,7 @@ mod tests {
     #[tokio::test]
     async fn a_panic_is_told_and_gives_its_place_back() {
         let pools = Pools::default();
-        for _ in 0..=MAKERS {
+        for _ in 0..=PLACES[Kind::Make as usize] {
             let told = pools.run_blocking(Kind::Make, || -> () { panic!("as a test") }).await;
             assert_eq!(told, Err("an internal error of glis: as a test".to_owned()));
         }

@@ -5,11 +5,13 @@
 //! no process out; a folder only goes with everything in it. The file is locked as well, since earlier
 //! versions look at nothing else, and since it says which process it is.
 
+use crate::diary;
 use crate::fault::DaemonFault;
 use crate::mailbox::{Mail, Mailbox};
+use crate::panics::held;
 use crate::places::Places;
-use crate::watch::{Change, Watch};
-use crate::{diary, peer};
+use glis_os::descriptors::{connect, short_path};
+use glis_os::watch::{Change, Watch};
 use glis_wire::home::{self, Home};
 use rustix::fs::{AtFlags, FlockOperation, flock, statat, unlinkat};
 use rustix::io::Errno;
@@ -17,7 +19,7 @@ use std::fs::File;
 use std::io::{self, Write as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 use tokio::net::UnixListener;
 use tokio::sync::mpsc;
@@ -85,11 +87,10 @@ impl Premises {
     pub(crate) fn listen(&self) -> io::Result<UnixListener> {
         let fresh = format!("{}.{}", home::SOCKET, std::process::id());
         unlinkat(&self.folder, &fresh, AtFlags::empty()).ok();
-        let (path, folder) = peer::short_path(&self.state, &fresh)?;
-        let listener = UnixListener::bind(path)?;
-        let bound = statat(&folder, &fresh, AtFlags::SYMLINK_NOFOLLOW)?;
+        let listener = UnixListener::bind(short_path(&self.folder, &fresh))?;
+        let bound = statat(&self.folder, &fresh, AtFlags::SYMLINK_NOFOLLOW)?;
         *held(&self.socket) = Some((bound.st_dev, bound.st_ino));
-        rustix::fs::renameat(&folder, &fresh, &folder, home::SOCKET)?;
+        rustix::fs::renameat(&self.folder, &fresh, &self.folder, home::SOCKET)?;
         Ok(listener)
     }
 
@@ -221,10 +222,5 @@ fn identity(file: &File) -> io::Result<Identity> {
 
 /// Whether a process answers at the socket.
 fn lets_in(state: &Path) -> bool {
-    let place = peer::short_path(state, home::SOCKET);
-    place.is_ok_and(|(path, _folder)| std::os::unix::net::UnixStream::connect(path).is_ok())
-}
-
-fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    connect(state, home::SOCKET).is_ok()
 }

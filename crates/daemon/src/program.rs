@@ -1,10 +1,10 @@
 //! The agent's program: found as a shell would find it, its launcher left out, its version known.
 
-use crate::child::ends_within;
 use crate::environments::Env;
+use crate::panics::held;
 use glis_agent::{Ability, Agent, Login, LoginFacts, Version};
 use glis_core::refusal::ResumeFault;
-use rustix::fs::{MemfdFlags, memfd_create};
+use glis_os::descriptors::in_memory;
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs::File;
@@ -13,7 +13,8 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
+use std::time::Duration;
 
 /// Finds the program the way a shell would, with the environment that it will have.
 pub(crate) fn find(name: &str, env: &Env, cwd: &Path) -> Result<PathBuf, ResumeFault> {
@@ -106,7 +107,7 @@ impl Versions {
     fn of(&self, agent: &dyn Agent, program: &Path, env: &Env) -> Learned {
         let facts = program.metadata().map_err(|fault| fault.to_string())?;
         let stamp = (program.to_owned(), facts.len(), facts.mtime());
-        let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = || held(&self.known);
         if let Some(learned) = known().get(&stamp) {
             return learned.clone();
         }
@@ -190,7 +191,6 @@ pub(crate) struct Told {
     pub(crate) errors: String,
 }
 
-/// How it ended.
 pub(crate) enum End {
     Well,
     Failed(ExitStatus),
@@ -218,7 +218,7 @@ pub(crate) fn ask(
     folder: &Path,
     (secs_max, question): (u32, &str),
 ) -> io::Result<Told> {
-    let mut asked = memory("question")?;
+    let mut asked = in_memory("question")?;
     asked.write_all(question.as_bytes())?;
     asked.rewind()?;
     run_with(program, arguments, env, folder, (secs_max, asked.into()))
@@ -235,7 +235,7 @@ fn run_with(
     folder: &Path,
     (secs_max, input): (u32, Stdio),
 ) -> io::Result<Told> {
-    let (mut output, mut errors) = (memory("output")?, memory("errors")?);
+    let (mut output, mut errors) = (in_memory("output")?, in_memory("errors")?);
     let mut child = Command::new(program)
         .args(arguments)
         .env_clear()
@@ -247,7 +247,7 @@ fn run_with(
         .stderr(errors.try_clone()?)
         .process_group(0)
         .spawn()?;
-    let in_time = ends_within(&child, secs_max);
+    let in_time = glis_os::ends_within(&child, Duration::from_secs(secs_max.into()));
     let status = child.wait()?;
     let end = match (in_time, status.success()) {
         (false, _) => End::TooLate,
@@ -255,10 +255,6 @@ fn run_with(
         (true, false) => End::Failed(status),
     };
     Ok(Told { end, output: written(&mut output)?, errors: written(&mut errors)? })
-}
-
-fn memory(name: &str) -> io::Result<File> {
-    Ok(File::from(memfd_create(name, MemfdFlags::CLOEXEC)?))
 }
 
 fn written(memory: &mut File) -> io::Result<String> {

@@ -1,15 +1,15 @@
 //! Provisioning: what a fresh worktree gets beside its commit: chosen files of the main one, and a set-up command.
 
 use crate::check_list;
-use crate::child::{end_all, ends_within, last_words, shell};
-use crate::environments::{Env, Environments};
-use crate::settings::Settings;
+use crate::child::{LINE_BYTES, end_all, last_words, shell};
+use crate::common::Common;
+use crate::environments::Env;
+use crate::panics::held;
 use glis_config::{Provisions, regular};
 use glis_core::SessionId;
 use glis_core::looping::SPEC_BYTES_MAX;
 use glis_core::session::Session;
 use glis_snapshot::Task;
-use glis_wire::home::Home;
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -17,7 +17,8 @@ use std::io;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Component, Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 /// What the set-up command said, in the session's folder.
 const LOG: &str = "setup.log";
@@ -30,31 +31,21 @@ const CUT_SHORT: &str = "setup.cut";
 
 /// Provides fresh worktrees with what their repository's configuration says.
 pub(crate) struct Provision {
-    home: Home,
-    settings: Arc<Settings>,
-    environments: Arc<Environments>,
+    common: Arc<Common>,
     set_ups: SetUps,
-    /// The mode of the user's own files.
-    umask: u32,
 }
 
 impl Provision {
-    pub(crate) fn new(
-        home: Home,
-        settings: Arc<Settings>,
-        environments: Arc<Environments>,
-        umask: u32,
-    ) -> Arc<Self> {
-        let set_ups = SetUps::default();
-        Arc::new(Self { home, settings, environments, set_ups, umask })
+    pub(crate) fn new(common: Arc<Common>) -> Arc<Self> {
+        Arc::new(Self { common, set_ups: SetUps::default() })
     }
 
     /// Provides a fresh worktree, and says what could not be done.
     pub(crate) fn provide(&self, session: &Session, worktree: &Path) -> Vec<String> {
         let mut notes = self.bring(session, worktree);
         notes.extend(bring_spec(session, worktree));
-        let provisions = self.settings.now().provisions(&session.spec.repo_root);
-        let dir = self.home.session(&session.id.0);
+        let provisions = self.common.settings.now().provisions(&session.spec.repo_root);
+        let dir = self.common.home.session(&session.id.0);
         check_list::remember(session, &dir);
         if provisions.setup.is_some() && dir.join(BEGUN).exists() {
             if !dir.join(ENDED).exists() {
@@ -68,10 +59,10 @@ impl Provision {
 
     /// Runs a set-up once more that was cut short; `None` if there is none.
     pub(crate) fn provide_again(&self, session: &Session, worktree: &Path) -> Option<Vec<String>> {
-        if !self.home.session(&session.id.0).join(CUT_SHORT).exists() {
+        if !self.common.home.session(&session.id.0).join(CUT_SHORT).exists() {
             return None;
         }
-        let provisions = self.settings.now().provisions(&session.spec.repo_root);
+        let provisions = self.common.settings.now().provisions(&session.spec.repo_root);
         let mut notes = self.bring(session, worktree);
         notes.extend(self.set_up(session, worktree, &provisions));
         Some(notes)
@@ -85,10 +76,10 @@ impl Provision {
         provisions: &Provisions,
     ) -> Option<String> {
         let command = provisions.setup.as_ref()?;
-        let env = self.environments.of_next_start(session).0;
+        let env = self.common.environments.of_next_start(session).0;
         // Its files are the user's, not ours.
-        let command = format!("umask {:04o}\n{command}", self.umask);
-        let dir = self.home.session(&session.id.0);
+        let command = format!("umask {:04o}\n{command}", self.common.umask);
+        let dir = self.common.home.session(&session.id.0);
         let place = SetUp { ups: &self.set_ups, id: &session.id, worktree, dir: &dir };
         let failed = place.run(&command, provisions, env).err()?;
         Some(format!("the set-up command failed: {failed}"))
@@ -102,7 +93,7 @@ impl Provision {
     /// Brings the chosen files along, and says which it could not.
     pub(crate) fn bring(&self, session: &Session, worktree: &Path) -> Vec<String> {
         let root = PathBuf::from(&session.spec.repo_root);
-        let provisions = self.settings.now().provisions(&session.spec.repo_root);
+        let provisions = self.common.settings.now().provisions(&session.spec.repo_root);
         let mut notes = Vec::new();
         for (paths, how) in [(&provisions.copy, How::Copy), (&provisions.link, How::Link)] {
             for path in paths {
@@ -129,14 +120,14 @@ impl SetUps {
     /// Ends the set-up of a session, with all that it started.
     fn cut_short(&self, id: &SessionId) {
         // As long as this is locked, the child is not collected: its number is its own.
-        if let Some(Wanted::Runs(pid)) = self.known().insert(id.clone(), Wanted::NoMore) {
+        if let Some(Wanted::Runs(pid)) = held(&self.0).insert(id.clone(), Wanted::NoMore) {
             kill_process_group(pid, Signal::KILL).ok();
         }
     }
 
     /// Starts a set-up, unless it was cut short before.
     fn begin(&self, id: &SessionId, command: &mut Command) -> io::Result<Option<Child>> {
-        let mut known = self.known();
+        let mut known = held(&self.0);
         if known.remove(id) == Some(Wanted::NoMore) {
             return Ok(None);
         }
@@ -147,13 +138,9 @@ impl SetUps {
 
     /// Collects one that has ended, and says whether it was wanted to its end.
     fn collect(&self, id: &SessionId, child: &mut Child) -> io::Result<Option<ExitStatus>> {
-        let wanted = self.known().remove(id) != Some(Wanted::NoMore);
+        let wanted = held(&self.0).remove(id) != Some(Wanted::NoMore);
         let status = child.wait()?;
         Ok(wanted.then_some(status))
-    }
-
-    fn known(&self) -> std::sync::MutexGuard<'_, HashMap<SessionId, Wanted>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -192,7 +179,7 @@ fn bring(root: &Path, worktree: &Path, path: &str, how: How) -> Result<(), Strin
 
 /// Brings along the file that a loop works from, as its user has it. Says why it could not.
 fn bring_spec(session: &Session, worktree: &Path) -> Option<String> {
-    let file = session.looped.as_ref()?.spec.file.as_ref()?;
+    let file = session.ahead.looped.as_ref()?.spec.file.as_ref()?;
     let (from, to) = (file.from.as_ref()?, worktree.join(&file.path));
     let brought = || {
         let text = regular::text(regular::open(Path::new(from))?, SPEC_BYTES_MAX)?;
@@ -268,7 +255,9 @@ impl SetUp<'_> {
             return stopped();
         };
         // It has its own limit, and may well wait for something.
-        let in_time = glis_snapshot::patiently(|| ends_within(&child, provisions.setup_secs_max));
+        let in_time = glis_snapshot::patiently(|| {
+            glis_os::ends_within(&child, Duration::from_secs(provisions.setup_secs_max.into()))
+        });
         let status = self.ups.collect(self.id, &mut child).map_err(told)?;
         // A start that was called off has ended its task, and with it this.
         let status = status.filter(|_| !glis_snapshot::is_over());
@@ -283,7 +272,7 @@ impl SetUp<'_> {
             (true, false) => status.to_string(),
             (false, _) => format!("no end after {} s", provisions.setup_secs_max),
         };
-        Err(format!("{how}; its last output: {}", last_words(&mut log)))
+        Err(format!("{how}; its last output: {}", last_words(&mut log, LINE_BYTES)))
     }
 }
 

@@ -1,6 +1,7 @@
 //! The hooks of a repository, run for a user who wants that: in the session's worktree, within their time,
 //! their output kept.
 
+use crate::child::LINE_BYTES;
 use crate::environments::Env;
 use crate::shell_line::{End, ShellLine};
 use glis_core::plain::shell_word;
@@ -48,6 +49,7 @@ impl RepoHooks {
             mark: MARK,
             log: self.dir.join(LOG),
             secs_max: self.secs_max,
+            told_bytes_max: LINE_BYTES,
             umask: self.umask,
         };
         let (end, last) = line.run(None).map_err(|fault| refused(name, &fault))?;

@@ -1,7 +1,7 @@
 //! When a session that is parked at a usage limit may go on by itself, by the bounds that its user has
 //! set.
 
-use glis_config::{Clock, Config, LimitConfig, Quiet, Until};
+use glis_config::{Clock, Config, Quiet, Until, UsageLimitConfig};
 use glis_core::Session;
 use glis_core::session::WallMs;
 use jiff::civil::Time;
@@ -10,9 +10,12 @@ use jiff::{SignedDuration, Timestamp, Zoned};
 
 /// When it may go on, if it may, and what the clock shows.
 pub(crate) fn plan(config: &Config, session: &Session) -> (Option<WallMs>, WallMs) {
-    let goes_on_by_itself = session.spec.task.is_some() || session.looped.is_some();
+    let goes_on_by_itself = session.spec.task.is_some() || session.ahead.looped.is_some();
     let waits = config.plan.wait_for_limits && goes_on_by_itself;
-    let config = LimitConfig { resume: config.limit.resume || waits, ..config.limit.clone() };
+    let config = UsageLimitConfig {
+        resume: config.usage_limit.resume || waits,
+        ..config.usage_limit.clone()
+    };
     let now = crate::clock::now().to_zoned(TimeZone::system());
     // Another pause that was to end by itself may be tried to end at any time.
     let parked = session.parked().is_some();
@@ -20,10 +23,10 @@ pub(crate) fn plan(config: &Config, session: &Session) -> (Option<WallMs>, WallM
     (at.map(|at| at.timestamp().as_millisecond()), now.timestamp().as_millisecond())
 }
 
-fn returns(config: &LimitConfig, session: &Session, now: &Zoned) -> Option<Zoned> {
+fn returns(config: &UsageLimitConfig, session: &Session, now: &Zoned) -> Option<Zoned> {
     let parked = session.parked()?;
     // A try in vain is of the same limit.
-    let spent = session.limits.tries <= 1 && session.limits.returns >= config.windows;
+    let spent = session.ahead.limits.tries <= 1 && session.ahead.limits.returns >= config.windows;
     if !config.resume || spent {
         return None;
     }
@@ -111,7 +114,7 @@ mod tests {
 
     /// When it goes on, asked at half past two.
     fn returns_at(config: &str, reset: &str) -> Option<String> {
-        let config: LimitConfig = toml::from_str(config).unwrap();
+        let config: UsageLimitConfig = toml::from_str(config).unwrap();
         let at = returns(&config, &parked(reset), &zurich("2026-11-16T14:30"))?;
         Some(at.strftime("%a %H:%M").to_string())
     }

@@ -2,6 +2,7 @@
 
 use crate::access::Accesses;
 use crate::cards::sessions_folder;
+use crate::common::Common;
 use crate::compact::Compactor;
 use crate::create::Creator;
 use crate::diary;
@@ -12,13 +13,14 @@ use crate::fault::DaemonFault;
 use crate::gate::GateStore;
 use crate::jobs::Jobs;
 use crate::judging::Judging;
-use crate::keeper::Keeper;
+use crate::keeper::{Keeper, Standing};
 use crate::launch::{self, Launcher};
 use crate::links::Links;
 use crate::live::Live;
 use crate::locks::is_locked;
 use crate::log::LogFault;
 use crate::lookback::LookBack;
+use crate::looks::Looks;
 use crate::mailbox::{Mail, Mailbox, Query};
 use crate::notify::Notifier;
 use crate::places::Places;
@@ -36,7 +38,7 @@ use crate::strays::Strays;
 use crate::strikes::Strikes;
 use crate::supervise::Supervisor;
 use crate::timers::Timers;
-use crate::trees::Trees;
+use crate::trees::{self, Trees};
 use crate::views::Views;
 use glis_core::input::{Input, World};
 use glis_core::leftover::Leftovers;
@@ -45,10 +47,12 @@ use glis_core::{Command, SessionId, Status};
 use glis_wire::build::Build;
 use glis_wire::home::Home;
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use tokio::net::UnixListener;
+use tokio::runtime::Handle;
 use tokio::sync::{Notify, mpsc, oneshot};
 
 /// All processes of a machine are looked at in some milliseconds.
@@ -56,28 +60,15 @@ const STRAYS_TIME: Duration = Duration::from_secs(1);
 
 /// The subsystems, as they are made. No subsystem sees this: each is handed what it needs.
 pub(crate) struct Rooms {
-    home: Home,
-    settings: Arc<Settings>,
+    /// Those that carry effects out.
+    parts: Arc<Dispatcher>,
     mailbox: Mailbox,
     pools: Pools,
     environments: Arc<Environments>,
     live: Arc<Live>,
-    links: Arc<Links>,
-    screens: Arc<Screens>,
-    jobs: Arc<Jobs>,
-    timers: Arc<Timers>,
-    provision: Arc<Provision>,
-    trees: Arc<Trees>,
     accesses: Arc<Accesses>,
-    compactor: Arc<Compactor>,
-    look_back: Arc<LookBack>,
-    launcher: Arc<Launcher>,
-    supervisor: Arc<Supervisor>,
-    gate: Arc<GateStore>,
     places: Arc<Places>,
     creator: Arc<Creator>,
-    plans: Arc<Plans>,
-    keeper: Arc<Keeper>,
 }
 
 impl Rooms {
@@ -88,7 +79,7 @@ impl Rooms {
         strikes: Strikes,
         mailbox: Mailbox,
         umask: u32,
-        keeper: Keeper,
+        standing: Standing,
     ) -> Self {
         let (home, settings) = (home.clone(), Arc::new(settings));
         let (pools, screens) = (Pools::default(), Arc::new(Screens::default()));
@@ -96,139 +87,117 @@ impl Rooms {
         let environments = Arc::new(Environments::new(home.clone()));
         let live = Arc::new(Live::new(home.clone()));
         let config = || Arc::clone(&settings);
-        let env = || Arc::clone(&environments);
-        let timers = Arc::new(Timers::new(mailbox.clone(), config()));
-        let time = timers.time.clone();
-        let jobs = Jobs::new(mailbox.clone(), config(), strikes, pools.clone(), time);
-        let provision = Provision::new(home.clone(), config(), env(), umask);
-        let trees =
-            Trees::new(home.clone(), config(), Arc::clone(&jobs), Arc::clone(&provision), umask);
-        let launcher = Launcher::new(home.clone(), config(), env(), Arc::clone(&trees), umask);
-        let accesses = Arc::<Accesses>::default();
-        let compactor =
-            Compactor::new(home.clone(), config(), Arc::clone(&jobs), env(), Arc::clone(&accesses));
-        let look_back = Arc::new(LookBack {
+        let common = Arc::new(Common {
             home: home.clone(),
             settings: config(),
-            jobs: Arc::clone(&jobs),
-            environments: env(),
-            trees: Arc::clone(&trees),
+            environments: Arc::clone(&environments),
             umask,
         });
-        let supervisor = Supervisor::new(
-            (home.clone(), config(), mailbox.clone()),
-            env(),
-            Arc::clone(&live),
-            Arc::clone(&links),
-            launch::agents(&home),
-            pools.clone(),
-        );
-        let places = Places::new(config(), mailbox.clone());
-        let gate = GateStore::new(home.clone(), pools.clone(), mailbox.clone());
-        let creator = Arc::new(Creator {
+        let all = || Arc::clone(&common);
+        let timers = Arc::new(Timers::new(mailbox.clone(), config(), pools.clone()));
+        let time = timers.time.clone();
+        let jobs = Jobs::new(mailbox.clone(), config(), strikes, pools.clone(), time);
+        let works = || Arc::clone(&jobs);
+        let provision = Provision::new(all());
+        let trees = Trees::new(all(), works(), Arc::clone(&provision));
+        let launcher = Launcher::new(all(), Arc::clone(&trees));
+        let accesses = Arc::<Accesses>::default();
+        let compactor =
+            Arc::new(Compactor { common: all(), jobs: works(), accesses: Arc::clone(&accesses) });
+        let look_back =
+            Arc::new(LookBack { common: all(), jobs: works(), trees: Arc::clone(&trees) });
+        let supervisor = Arc::new(Supervisor {
+            agents: launch::agents(&home),
             home: home.clone(),
             settings: config(),
             mailbox: mailbox.clone(),
-            environments: env(),
-            jobs: Arc::clone(&jobs),
+            environments: Arc::clone(&environments),
+            live: Arc::clone(&live),
+            links: Arc::clone(&links),
+            runtime: Handle::current(),
+            pools: pools.clone(),
         });
-        let works = (Arc::clone(&jobs), Arc::clone(&trees));
-        let records = RunRecords::new(Arc::clone(&live));
-        let plans = Plans::new(home.clone(), works, Arc::clone(&creator), env(), records, umask);
-        Self {
+        let places = Places::new(config(), pools.clone(), mailbox.clone());
+        let gate = GateStore::new(home.clone(), pools.clone(), mailbox.clone());
+        let creator = Arc::new(Creator { common: all(), mailbox: mailbox.clone(), jobs: works() });
+        let records = RunRecords::new(Arc::clone(&live), pools.clone());
+        let plans = Plans::new(all(), works(), Arc::clone(&trees), Arc::clone(&creator), records);
+        let judging = Judging { common: all(), jobs: works() };
+        let parts = Arc::new(Dispatcher {
             home,
             settings,
-            mailbox,
-            pools,
-            environments,
-            live,
-            links,
-            screens,
             jobs,
-            timers,
-            provision,
             trees,
-            accesses,
             compactor,
             look_back,
+            provision,
             launcher,
             supervisor,
+            links,
+            screens,
+            timers,
             gate,
-            places,
-            creator,
+            judging,
             plans,
-            keeper: Arc::new(keeper),
-        }
+            keeper: Arc::new(Keeper::new(standing, pools.clone(), umask)),
+        });
+        Self { parts, mailbox, pools, environments, live, accesses, places, creator }
     }
 
-    /// What carries effects out.
-    pub(crate) fn dispatcher(&self) -> Dispatcher {
-        Dispatcher {
-            home: self.home.clone(),
-            settings: Arc::clone(&self.settings),
-            jobs: Arc::clone(&self.jobs),
-            trees: Arc::clone(&self.trees),
-            compactor: Arc::clone(&self.compactor),
-            look_back: Arc::clone(&self.look_back),
-            provision: Arc::clone(&self.provision),
-            launcher: Arc::clone(&self.launcher),
-            supervisor: Arc::clone(&self.supervisor),
-            links: Arc::clone(&self.links),
-            screens: Arc::clone(&self.screens),
-            timers: Arc::clone(&self.timers),
-            gate: Arc::clone(&self.gate),
-            judging: Judging {
-                home: self.home.clone(),
-                settings: Arc::clone(&self.settings),
-                jobs: Arc::clone(&self.jobs),
-            },
-            plans: Arc::clone(&self.plans),
-            keeper: Arc::clone(&self.keeper),
-        }
+    pub(crate) fn dispatcher(&self) -> Arc<Dispatcher> {
+        Arc::clone(&self.parts)
     }
 
     /// What carries out what plans decide on.
     pub(crate) fn plans(&self) -> Arc<Plans> {
-        Arc::clone(&self.plans)
+        Arc::clone(&self.parts.plans)
     }
 
-    /// What tells the user.
     pub(crate) fn notifier(&self) -> Notifier {
         Notifier {
-            home: self.home.clone(),
-            settings: Arc::clone(&self.settings),
+            home: self.parts.home.clone(),
+            settings: Arc::clone(&self.parts.settings),
             mailbox: self.mailbox.clone(),
             pools: self.pools.clone(),
-            time: self.timers.time.clone(),
+            time: self.parts.timers.time.clone(),
         }
     }
 
-    /// What connections need.
+    /// Removes what a save that was killed left behind, beside everything else.
+    pub(crate) fn sweep(&self, repositories: BTreeSet<PathBuf>) {
+        let pools = self.pools.clone();
+        let sweep = move || trees::sweep(repositories);
+        drop(tokio::spawn(async move { pools.run_blocking(Kind::Tree, sweep).await }));
+    }
+
     fn server(&self, daemon: Daemon) -> ServerState {
-        let (home, settings) = (self.home.clone(), Arc::clone(&self.settings));
+        let (home, settings) = (self.parts.home.clone(), Arc::clone(&self.parts.settings));
         let (mailbox, pools) = (self.mailbox.clone(), self.pools.clone());
         ServerState {
             places: Arc::clone(&self.places),
-            views: Views::new(
-                home.clone(),
-                Arc::clone(&self.live),
-                Arc::clone(&self.environments),
-                Arc::clone(&self.launcher),
-                (Arc::clone(&self.screens), Arc::clone(&self.timers), Arc::clone(&self.accesses)),
-                pools.clone(),
-            ),
+            views: Arc::new(Views {
+                home: home.clone(),
+                live: Arc::clone(&self.live),
+                environments: Arc::clone(&self.environments),
+                launcher: Arc::clone(&self.parts.launcher),
+                screens: Arc::clone(&self.parts.screens),
+                timers: Arc::clone(&self.parts.timers),
+                accesses: Arc::clone(&self.accesses),
+                pools: pools.clone(),
+                looks: Looks::new(pools.clone()),
+            }),
             creator: Arc::clone(&self.creator),
-            plans: Arc::clone(&self.plans),
+            plans: Arc::clone(&self.parts.plans),
             doctor: Doctor {
                 home: home.clone(),
                 settings: Arc::clone(&settings),
                 mailbox: mailbox.clone(),
-                trees: Arc::clone(&self.trees),
-                launcher: Arc::clone(&self.launcher),
+                trees: Arc::clone(&self.parts.trees),
+                launcher: Arc::clone(&self.parts.launcher),
                 live: Arc::clone(&self.live),
             },
-            trees: Arc::clone(&self.trees),
-            gate: Arc::clone(&self.gate),
+            trees: Arc::clone(&self.parts.trees),
+            gate: Arc::clone(&self.parts.gate),
             home,
             settings,
             mailbox,
@@ -243,8 +212,8 @@ impl Rooms {
         let at_rest = |session: &Session| {
             matches!(session.phase, Phase::Rest(_))
                 && !session.expects_process()
-                && session.saving.is_none()
-                && !is_locked(&self.home.session(&session.id.0))
+                && session.upkeep.saving.is_none()
+                && !is_locked(&self.parts.home.session(&session.id.0))
         };
         self.bar().await;
         let ran: BTreeSet<SessionId> =
@@ -252,7 +221,7 @@ impl Rooms {
         let mut tasks = tokio::task::JoinSet::new();
         for session in sessions {
             if !at_rest(&session) {
-                let supervisor = Arc::clone(&self.supervisor);
+                let supervisor = Arc::clone(&self.parts.supervisor);
                 tasks.spawn(async move { supervisor.recover(session).await });
             } else if session.needs_a_daemon() {
                 let world = World::Gone { left: Leftovers::default() };
@@ -261,10 +230,10 @@ impl Rooms {
         }
         while tasks.join_next().await.is_some() {}
         self.places.tell().await;
-        let plans = Arc::clone(&self.plans);
+        let plans = Arc::clone(&self.parts.plans);
         self.mailbox.house(move |house| plans.catch_up(house)).await;
         self.mailbox.tell(Input::AllObserved).await;
-        if self.settings.now().resume.interrupted {
+        if self.parts.settings.now().resume.interrupted {
             drop(tokio::spawn(bring_back(self.mailbox.clone(), ran)));
         }
     }
@@ -272,7 +241,7 @@ impl Rooms {
     /// What has taken the daemon down twice is not gone on with: that is on record before anything else
     /// happens.
     async fn bar(&self) {
-        let strikes = &self.jobs.strikes;
+        let strikes = &self.parts.jobs.strikes;
         let out = strikes.out();
         if out.is_empty() {
             return;
@@ -292,7 +261,7 @@ impl Rooms {
         let strays = Arc::<Strays>::default();
         let all = self.mailbox.query(Query::All).await;
         let known = all.iter().map(|session| session.id.0.clone()).collect();
-        let (own, folder) = (Arc::clone(&strays), sessions_folder(&self.home));
+        let (own, folder) = (Arc::clone(&strays), sessions_folder(&self.parts.home));
         let look = self.pools.run_blocking(Kind::Look, move || own.look(&folder, &known));
         // A process that the kernel cannot tell of now is found later, and nothing waits for it.
         drop(tokio::time::timeout(STRAYS_TIME, look).await);
@@ -310,16 +279,16 @@ impl Rooms {
         let (fresh, listeners) = mpsc::channel(1);
         let (moved, homeless) = oneshot::channel();
         let mut signals = ShutdownSignals::new(requests, homeless, failure)?;
-        let (guard, home) = (Arc::clone(premises), self.home.clone());
+        let (guard, home) = (Arc::clone(premises), self.parts.home.clone());
         let (places, mailbox) = (Arc::clone(&self.places), self.mailbox.clone());
         let guarding = tokio::spawn(async move {
             moved.send(guard.guard(&home, &places, &mailbox, fresh).await).ok();
         });
         let (since, ending) = (Instant::now(), AtomicBool::new(false));
-        let keys = Keys::new(&self.home.state, self.pools.clone());
+        let keys = Keys::new(&self.parts.home.state, self.pools.clone());
         let (owed, watches) = (Owed::default(), Arc::default());
         let strays = self.look_for_strays().await;
-        pressure::begin(self.mailbox.clone(), Arc::clone(&self.settings));
+        pressure::begin(self.mailbox.clone(), Arc::clone(&self.parts.settings));
         let daemon = Daemon { build, since, shutdown, ending, keys, owed, watches, strays, called };
         let state = Arc::new(self.server(daemon));
         let serving = tokio::spawn(serve::serve(Arc::clone(&state), listener, listeners));
@@ -341,14 +310,14 @@ impl Rooms {
             }
             Ok(called) => called,
         };
-        self.keeper.dismiss().await;
+        self.parts.keeper.dismiss().await;
         let left = match called {
             Shutdown::LeaveAgents => Vec::new(),
             Shutdown::SuspendAgents => {
                 // What began from now on would only have to be ended too.
                 state.daemon.ending.store(true, Ordering::Relaxed);
                 self.places.close().await;
-                signals.suspend(&self.jobs).await?
+                signals.suspend(&self.parts.jobs).await?
             }
         };
         signals.tell(&left).await;
@@ -370,8 +339,9 @@ async fn bring_back(mailbox: Mailbox, ran: BTreeSet<SessionId>) {
         session.status() == Status::Interrupted && ran.contains(&session.id)
     };
     for session in found.iter().filter(died) {
-        let resume = Command::Resume { session: session.id.clone(), prompt: None };
-        match mailbox.command(resume, None).await {
+        let prompt = session.continuation();
+        let resume = Command::Resume { session: session.id.clone(), prompt };
+        match mailbox.ask(Input::Command(resume), None).await {
             Some(Ok(_)) => diary(&format!("session {}: interrupted, and resumed", session.id)),
             Some(Err(refusal)) => {
                 diary(&format!("session {}: not resumed: {refusal:?}", session.id));

@@ -73,7 +73,7 @@ fn prompt(judge: &Judge, line: &str, reads: impl Fn() -> bool) -> verdict::Verdi
 
 /// One file that may not be written is reason enough to ask about all of them.
 fn edits(judge: &Judge, session: &Session, paths: &[String]) -> Verdict {
-    let place = session.worktree.as_ref().and_then(|worktree| place(session, worktree));
+    let place = session.place.worktree.as_ref().and_then(|worktree| place(session, worktree));
     let mut last = Verdict::Manual(Why::Unknown);
     for path in paths {
         last = judge.verdict(Request::Edit(path), place.as_ref());
@@ -91,14 +91,14 @@ fn place(session: &Session, folder: &str) -> Option<Place> {
     // Programs differ in which of two they take.
     let mut paths = variables.iter().filter(|(name, _)| name == "PATH");
     let (Some((_, path)), None) = (paths.next(), paths.next()) else { return None };
-    let worktree = session.worktree.as_ref()?;
+    let worktree = session.place.worktree.as_ref()?;
     let place = Place::new(Path::new(worktree), Path::new(folder), path).ok()?;
     Some(place.among(variables))
 }
 
 /// Whether the session's agent finds a program of each of these names.
 pub(crate) fn are_programs(session: &Session, names: &[String]) -> bool {
-    let place = session.worktree.as_ref().and_then(|worktree| place(session, worktree));
+    let place = session.place.worktree.as_ref().and_then(|worktree| place(session, worktree));
     place.is_some_and(|place| names.iter().all(|name| place.program(name).is_ok()))
 }
 

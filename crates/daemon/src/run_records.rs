@@ -5,6 +5,8 @@ use crate::diary;
 use crate::failpoint;
 use crate::live::Live;
 use crate::panics;
+use crate::panics::held;
+use crate::pools::{Kind, Pools};
 use glis_core::SessionId;
 use glis_record::durable;
 use glis_wire::plan::RunView;
@@ -13,7 +15,7 @@ use std::fs::File;
 use std::io::{self, Write as _};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use tokio::runtime::Handle;
 use tokio::sync::Notify;
 
@@ -25,6 +27,7 @@ const IGNORED: &str = "/.glis/runs/";
 /// Writes records, one after the other.
 pub(crate) struct RunRecords {
     runtime: Handle,
+    pools: Pools,
     live: Arc<Live>,
     waiting: Mutex<Waiting>,
     idle: Notify,
@@ -41,9 +44,9 @@ struct Waiting {
 
 impl RunRecords {
     /// Belongs to the runtime that this is called in.
-    pub(crate) fn new(live: Arc<Live>) -> Arc<Self> {
+    pub(crate) fn new(live: Arc<Live>, pools: Pools) -> Arc<Self> {
         let (waiting, idle) = (Mutex::default(), Notify::new());
-        Arc::new(Self { runtime: Handle::current(), live, waiting, idle })
+        Arc::new(Self { runtime: Handle::current(), pools, live, waiting, idle })
     }
 
     /// Has a record written. An older one that still waits is not.
@@ -53,11 +56,12 @@ impl RunRecords {
             let why = record.unmerged.clone().filter(|_| record.superseded_by_run_id.is_none());
             self.live.set_unmerged(&SessionId(session.clone()), why);
         }
-        let mut waiting = self.waiting();
+        let mut waiting = held(&self.waiting);
         waiting.records.insert(path(&record), record);
         if !std::mem::replace(&mut waiting.writing, true) {
-            let own = Arc::clone(self);
-            drop(self.runtime.spawn_blocking(move || own.work()));
+            let (own, pools) = (Arc::clone(self), self.pools.clone());
+            let work = async move { pools.run_blocking(Kind::Tree, move || own.work()).await };
+            drop(self.runtime.spawn(work));
         }
     }
 
@@ -65,7 +69,7 @@ impl RunRecords {
     pub(crate) async fn settled(&self) {
         loop {
             let idle = self.idle.notified();
-            if !self.waiting().writing {
+            if !held(&self.waiting).writing {
                 return;
             }
             idle.await;
@@ -75,7 +79,7 @@ impl RunRecords {
     fn work(&self) {
         loop {
             let next = {
-                let mut waiting = self.waiting();
+                let mut waiting = held(&self.waiting);
                 let next = waiting.records.pop_first();
                 waiting.writing = next.is_some();
                 next
@@ -104,10 +108,10 @@ impl RunRecords {
         failpoint::reach("run_record", &record.run_id);
         let told = |fault: io::Error| fault.to_string();
         let root = Path::new(&record.repo_root);
-        let ignores = self.waiting().ignoring.contains(&record.repo_root);
+        let ignores = held(&self.waiting).ignoring.contains(&record.repo_root);
         if !ignores {
             ignore(root, IGNORED)?;
-            self.waiting().ignoring.insert(record.repo_root.clone());
+            held(&self.waiting).ignoring.insert(record.repo_root.clone());
         }
         let folder = folder(root, &record.plan_slug)?;
         let mut bytes = serde_json::to_vec_pretty(record).map_err(|fault| fault.to_string())?;
@@ -117,10 +121,6 @@ impl RunRecords {
             return Ok(());
         }
         durable::write(&folder, &name, &bytes).map_err(told)
-    }
-
-    fn waiting(&self) -> MutexGuard<'_, Waiting> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Screens, derived from the raw output when they are asked for.
 
+use crate::panics::held;
 use glis_core::SessionId;
 use glis_core::pause::{Captured as What, PauseMode};
 use glis_core::safe::Look;
@@ -9,10 +10,10 @@ use glis_record::frames::KeyFrames;
 use glis_record::output::OutputLog;
 use glis_screen::{Output as _, Screen};
 use glis_wire::hold::{Size, place};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::io;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// Screens kept ready. Each costs some hundred kilobytes; the one unused for longest goes.
 const KEPT_MAX: usize = 8;
@@ -23,27 +24,26 @@ const HASTE_BYTES: u64 = 2 * 1024 * 1024;
 /// Name of the captured screen in a session's folder.
 const CAPTURE: &str = "screen.json";
 
-/// A screen with its size and offset.
+/// A screen with its size and offset; on disk, as it was when the session was paused.
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Picture {
+    schema_version: u32,
+    pub(crate) offset: u64,
+    pub(crate) size: Size,
+    pub(crate) cursor: (u16, u16),
     pub(crate) lines: Vec<String>,
     pub(crate) ansi: Vec<String>,
-    pub(crate) cursor: (u16, u16),
-    pub(crate) size: Size,
-    pub(crate) offset: u64,
+    /// The bytes that paint it; on disk the text that they are apart from what was cut off in them.
+    #[serde(serialize_with = "as_text", deserialize_with = "of_text")]
     pub(crate) paint: Vec<u8>,
 }
 
-/// A picture on disk, as it was when the session was paused.
-#[derive(Serialize, Deserialize)]
-struct Captured {
-    schema_version: u32,
-    offset: u64,
-    size: Size,
-    cursor: (u16, u16),
-    lines: Vec<String>,
-    ansi: Vec<String>,
-    /// The bytes that paint it, as the text they are apart from escapes.
-    paint: String,
+fn as_text<S: Serializer>(bytes: &[u8], to: S) -> Result<S::Ok, S::Error> {
+    String::from_utf8_lossy(bytes).serialize(to)
+}
+
+fn of_text<'d, D: Deserializer<'d>>(from: D) -> Result<Vec<u8>, D::Error> {
+    String::deserialize(from).map(String::into_bytes)
 }
 
 type Kept = (SessionId, Arc<Mutex<Screen>>);
@@ -62,7 +62,7 @@ impl Screens {
             return Ok(picture);
         }
         let screen = self.take(id);
-        let mut screen = screen.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut screen = held(&screen);
         if screen.offset() > end || screen.offset() < log.oldest() || screen.offset() == 0 {
             *screen = KeyFrames::new(dir).screen_at(&log, end)?;
         } else {
@@ -75,7 +75,7 @@ impl Screens {
     pub(crate) fn look_back(&self, dir: &Path, id: &SessionId, at: u64) -> io::Result<Picture> {
         let kept = self.take(id);
         // Two that go through the same output would note the same key frames at once.
-        let _turn = kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let _turn = held(&kept);
         Ok(picture(&KeyFrames::new(dir).screen_at(&OutputLog::new(dir), at)?))
     }
 
@@ -85,7 +85,7 @@ impl Screens {
         let end = log.end();
         let known = {
             let screen = self.take(id);
-            let screen = screen.lock().unwrap_or_else(PoisonError::into_inner);
+            let screen = held(&screen);
             screen.offset()
         };
         if end.saturating_sub(known.max(log.oldest())) <= HASTE_BYTES {
@@ -96,7 +96,7 @@ impl Screens {
     }
 
     fn take(&self, id: &SessionId) -> Arc<Mutex<Screen>> {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = held(&self.kept);
         let found = kept.iter().position(|(known, _)| known == id).map(|at| kept.remove(at));
         let entry =
             found.unwrap_or_else(|| (id.clone(), Arc::new(Mutex::new(Screen::new(Size::USUAL)))));
@@ -111,11 +111,12 @@ impl Screens {
 
 fn picture(screen: &Screen) -> Picture {
     Picture {
+        schema_version: 1,
+        offset: screen.offset(),
+        size: screen.size(),
+        cursor: screen.cursor(),
         lines: screen.lines(),
         ansi: screen.ansi_lines(),
-        cursor: screen.cursor(),
-        size: screen.size(),
-        offset: screen.offset(),
         paint: screen.paint(),
     }
 }
@@ -129,7 +130,6 @@ fn glimpse(dir: &Path, from: u64) -> io::Result<Screen> {
     Screen::tail(&log, GLANCE_BYTES.min(end.saturating_sub(from)), end, size)
 }
 
-/// Its lines.
 pub(crate) fn glance(dir: &Path, from: u64) -> io::Result<Vec<String>> {
     Ok(glimpse(dir, from)?.lines())
 }
@@ -187,29 +187,12 @@ fn capture_screen(screens: &Screens, session: &Session, dir: &Path) -> io::Resul
         | Phase::Chore { .. } => screens.look(dir, &session.id)?,
     };
     sync_output(dir)?;
-    let captured = Captured {
-        schema_version: 1,
-        offset: picture.offset,
-        size: picture.size,
-        cursor: picture.cursor,
-        lines: picture.lines,
-        ansi: picture.ansi,
-        paint: String::from_utf8_lossy(&picture.paint).into_owned(),
-    };
-    durable::write(dir, CAPTURE, &serde_json::to_vec(&captured)?)?;
-    Ok(captured.offset)
+    durable::write(dir, CAPTURE, &serde_json::to_vec(&picture)?)?;
+    Ok(picture.offset)
 }
 
 fn captured(dir: &Path) -> Option<Picture> {
-    let kept: Captured = serde_json::from_slice(&std::fs::read(dir.join(CAPTURE)).ok()?).ok()?;
-    Some(Picture {
-        lines: kept.lines,
-        ansi: kept.ansi,
-        cursor: kept.cursor,
-        size: kept.size,
-        offset: kept.offset,
-        paint: kept.paint.into_bytes(),
-    })
+    serde_json::from_slice(&std::fs::read(dir.join(CAPTURE)).ok()?).ok()
 }
 
 /// What the agent has printed so far must not be lost to a power cut after the pause.

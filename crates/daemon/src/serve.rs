@@ -1,8 +1,10 @@
 //! The daemon's socket: one task per front end, one call at a time.
 
 mod act;
+mod answer;
 mod carry;
 mod compact;
+mod cut_short;
 mod each;
 mod entitled;
 mod files;
@@ -10,7 +12,9 @@ mod gate;
 mod inside;
 mod keep;
 mod keys;
+mod list;
 mod merge;
+mod moved;
 mod owed;
 mod plans;
 mod state;
@@ -25,6 +29,7 @@ pub(crate) use keys::Keys;
 pub(crate) use owed::Owed;
 pub(crate) use state::{Daemon, ServerState};
 
+use self::answer::{Answer, bad, gone, told, trouble};
 use self::keys::Known;
 use self::merge::HookWish;
 use self::steps::Steps;
@@ -40,8 +45,6 @@ use glis_wire::client::{Call, Greeting, PROTOCOL, Request, Response, Trouble};
 use glis_wire::frame::{Frame, FrameFault};
 use glis_wire::size;
 use glis_wire::view::DaemonView;
-use rustix::net::sockopt::socket_peercred;
-use rustix::process::getuid;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -89,8 +92,7 @@ pub(crate) async fn serve(
 }
 
 async fn converse(state: &Arc<ServerState>, stream: UnixStream) -> io::Result<()> {
-    let peer_uid = socket_peercred(&stream)?.uid;
-    if peer_uid != getuid() {
+    if !glis_os::descriptors::peer(&stream)?.is_own_user {
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, "another user"));
     }
     let mut peer = Peer::new(stream);
@@ -119,14 +121,12 @@ async fn converse(state: &Arc<ServerState>, stream: UnixStream) -> io::Result<()
                     Ok(answered) => answered?,
                     Err(message) => {
                         diary(&message);
-                        let kind = Trouble::Internal;
-                        peer.send(&Response::Trouble { kind, message }).await?;
+                        peer.send(&trouble(message)).await?;
                     }
                 }
             }
             Err(fault) => {
-                let message = fault.to_string();
-                peer.send(&Response::Trouble { kind: Trouble::BadInput, message }).await?;
+                peer.send(&bad(fault.to_string())).await?;
                 return Ok(());
             }
         }
@@ -160,61 +160,20 @@ async fn answer(state: &Arc<ServerState>, peer: &mut Peer, call: Call) -> io::Re
     // What was just changed in the configuration counts for what is asked next.
     state.places.refresh().await;
     if request.may_start() && state.daemon.ending.load(Ordering::Relaxed) {
-        let message =
-            "the daemon is shutting down and suspends its agents; retry when it is done".to_owned();
-        return peer.send(&Response::Trouble { kind: Trouble::Internal, message }).await;
+        let message = "the daemon is shutting down and suspends its agents; retry when it is done";
+        return peer.send(&trouble(message)).await;
     }
     if let Some(key) = key.filter(|_| is_kept(&request)) {
         let response = once(state, &key, (request, from), env).await;
         return peer.send(&response).await;
     }
-    let reply = match request {
-        Request::List { all: true } => list(state, Query::All).await,
-        Request::List { all: false } => list(state, Query::Living).await,
-        Request::Show { session } => show(state, &session).await,
-        Request::Attach { session } => stream::attach(state, peer, &session).await?,
-        Request::Screen { session, at } => stream::screen(state, &session, at).await,
-        Request::Output { session, from, follow, most } => {
-            stream::output(state, peer, &session, (from, most), follow).await?
-        }
-        Request::Log { session, follow } => stream::log(state, peer, &session, follow).await?,
-        Request::Events { from, follow } => stream::events(state, peer, from, follow).await?,
-        Request::Verdicts { session, fresh } => {
-            verdicts::tell(state, peer, session.as_deref(), fresh, from.face).await?
-        }
-        Request::Wait { session, statuses, timeout_ms } => {
-            wait(state, peer, &session, &statuses, timeout_ms).await?
-        }
-        Request::Compaction { session } => compact::show(state, &session).await,
-        Request::Snapshots { session, last } => keep::snapshots(state, &session, last).await,
-        Request::Diff { session, since, patch } => {
-            Box::pin(keep::diff(state, peer, &session, since, patch)).await?
-        }
-        Request::Search { words, most } => stream::search(state, words, most).await,
-        Request::Trash => keep::trash(state).await,
-        Request::Doctor => Response::Findings(state.doctor.examine().await),
-        Request::DaemonStatus => status(state).await,
-        Request::DaemonStop { agents: true } => {
-            return close(state, peer, Shutdown::SuspendAgents).await;
-        }
-        Request::DaemonStop { agents: false } => {
-            return close(state, peer, Shutdown::LeaveAgents).await;
-        }
-        Request::Plan(look) if look.only_looks() => plans::look(state, peer, look, env).await?,
-        Request::New(_)
-        | Request::Plan(_)
-        | Request::Act { .. }
-        | Request::ActEach { .. }
-        | Request::TrashAct { .. }
-        | Request::TrashEmpty { .. }
-        | Request::PauseAll(_)
-        | Request::ResumeAll { .. }
-        | Request::Merge { .. }
-        | Request::RestoreTo { .. } => {
-            Box::pin(change(state, &mut Steps::To(peer, from), request, env)).await?
-        }
-    };
-    peer.send(&reply).await
+    if let Request::DaemonStop { agents } = request {
+        let how = if agents { Shutdown::SuspendAgents } else { Shutdown::LeaveAgents };
+        return close(state, peer, how).await;
+    }
+    let mut steps = Steps::To(peer, from);
+    let reply = told(Box::pin(carry_out(state, &mut steps, request, env)).await)?;
+    steps.send(&reply).await
 }
 
 /// Whether the response is kept under the call's key. What only looks may be repeated as it is, and
@@ -231,30 +190,69 @@ async fn once(
     (request, from): (Request, Origin),
     env: Option<Caller>,
 ) -> Response {
-    if let Known::Said(response) = state.daemon.keys.begin(key, &request).await {
-        return *response;
+    let last = state.mailbox.last_seq();
+    let known = match state.daemon.keys.begin(key, &request, last).await {
+        Known::Said(response) => return *response,
+        Known::CutShort(since) => cut_short::came_of(state, key, since, &request).await,
+        Known::First => None,
+    };
+    if let Some(response) = known {
+        state.daemon.keys.end(key, &response).await;
+        return response;
     }
-    let trouble = |kind, message| Response::Trouble { kind, message };
-    let response = match caught(change(state, &mut Steps::Unseen(from), request, env)).await {
+    let from = Origin { key: Some(key.to_owned()), ..from };
+    let changed = caught(Box::pin(carry_out(state, &mut Steps::Unseen(from), request, env))).await;
+    let response = match changed.map(told) {
         Ok(Ok(response)) => response,
-        Ok(Err(fault)) => trouble(Trouble::Unknown, fault.to_string()),
+        Ok(Err(fault)) => Response::Trouble { kind: Trouble::Unknown, message: fault.to_string() },
         Err(message) => {
             diary(&message);
-            trouble(Trouble::Internal, message)
+            trouble(message)
         }
     };
     state.daemon.keys.end(key, &response).await;
     response
 }
 
-/// Carries out what changes something.
-async fn change(
+/// Carries out what is asked for.
+async fn carry_out(
     state: &Arc<ServerState>,
     steps: &mut Steps<'_>,
     request: Request,
     env: Option<Caller>,
-) -> io::Result<Response> {
+) -> Answer {
     match request {
+        Request::List { all } => list::list(state, steps.peer()?, all).await,
+        Request::Show { session } => show(state, &session).await,
+        Request::Attach { session } => stream::attach(state, steps.peer()?, &session).await,
+        Request::Screen { session, at } => stream::screen(state, &session, at).await,
+        Request::Output { session, from, follow, most } => {
+            stream::output(state, steps.peer()?, &session, (from, most), follow).await
+        }
+        Request::Log { session, follow, from } => {
+            stream::log(state, steps.peer()?, &session, from.unwrap_or_default(), follow).await
+        }
+        Request::Events { from, follow } => {
+            stream::events(state, steps.peer()?, from, follow).await
+        }
+        Request::Verdicts { session, fresh } => {
+            let by = steps.from().face;
+            verdicts::tell(state, steps.peer()?, session.as_deref(), fresh, by).await
+        }
+        Request::Wait { session, statuses, timeout_ms } => {
+            wait(state, steps.peer()?, &session, &statuses, timeout_ms).await
+        }
+        Request::Compaction { session } => compact::show(state, &session).await,
+        Request::Snapshots { session, last } => keep::snapshots(state, &session, last).await,
+        Request::Diff { session, since, patch } => {
+            Box::pin(keep::diff(state, steps.peer()?, &session, since, patch)).await
+        }
+        Request::Search { words, most } => stream::search(state, words, most).await,
+        Request::Trash => Ok(keep::trash(state).await),
+        Request::Doctor => Ok(Response::Findings(state.doctor.examine().await)),
+        Request::DaemonStatus => Ok(status(state).await),
+        Request::DaemonStop { .. } => Ok(trouble("the daemon ends for nobody who is not there")),
+        Request::Plan(request) => Box::pin(plans::answer(state, steps, request, env)).await,
         Request::New(wanted) => act::new(state, steps, *wanted, env).await,
         Request::Act { session, action } => {
             Box::pin(act::act(state, steps, &session, action, env)).await
@@ -268,33 +266,13 @@ async fn change(
         Request::PauseAll(wanted) => gate::pause_all(state, steps, wanted).await,
         Request::ResumeAll { from_log } => gate::resume_all(state, steps, from_log, env).await,
         Request::TrashEmpty { which } => keep::empty_trash(state, steps, which).await,
-        Request::Merge { session, into, hooks } => {
+        Request::Merge { session, into, hooks, place } => {
             let hooks = if hooks { HookWish::Run(env) } else { HookWish::None };
-            Ok(Box::pin(merge::merge(state, &session, into, hooks)).await)
+            Box::pin(merge::merge(state, &session, merge::Wish { into, place, hooks })).await
         }
-        Request::Plan(request) => Box::pin(plans::change(state, steps, request, env)).await,
+        Request::RepoMoved { from, to } => moved::told(state, from, &to).await,
         Request::RestoreTo { session, snapshot, to } => {
-            Ok(Box::pin(keep::restore_to(state, &session, snapshot, to)).await)
-        }
-        Request::List { .. }
-        | Request::Show { .. }
-        | Request::Attach { .. }
-        | Request::Wait { .. }
-        | Request::Log { .. }
-        | Request::Screen { .. }
-        | Request::Output { .. }
-        | Request::Events { .. }
-        | Request::Verdicts { .. }
-        | Request::Snapshots { .. }
-        | Request::Compaction { .. }
-        | Request::Diff { .. }
-        | Request::Search { .. }
-        | Request::Trash
-        | Request::Doctor
-        | Request::DaemonStatus
-        | Request::DaemonStop { .. } => {
-            let message = "this changes no session".to_owned();
-            Ok(Response::Trouble { kind: Trouble::Internal, message })
+            Box::pin(keep::restore_to(state, &session, snapshot, to)).await
         }
     }
 }
@@ -314,31 +292,21 @@ async fn close(state: &ServerState, peer: &mut Peer, how: Shutdown) -> io::Resul
     peer.send(&Response::Trouble { kind: Trouble::TimedOut, message }).await
 }
 
-async fn show(state: &ServerState, session: &str) -> Response {
-    match state.find(session).await {
-        Ok(found) => {
-            state.views.looked_at(&found);
-            Response::Session(Box::new(state.one(&found).await))
-        }
-        Err(refusal) => Response::Refused(refusal),
-    }
-}
-
-async fn list(state: &ServerState, which: Query) -> Response {
-    let mut sessions = state.look(which).await;
-    sessions.sort_by_key(|session| std::cmp::Reverse(session.last_active_at));
-    Response::Sessions(state.all(sessions).await)
+async fn show(state: &ServerState, session: &str) -> Answer {
+    let found = state.find(session).await?;
+    state.views.looked_at(&found);
+    Ok(Response::Session(Box::new(state.one(&found).await)))
 }
 
 async fn status(state: &ServerState) -> Response {
     // Before anything is looked at: what is told is at least as new as this number.
     let last_seq = state.mailbox.last_seq();
-    let sessions = state.mailbox.query(Query::Living).await;
+    let sessions = state.look(Query::Living).await;
     Response::Daemon(DaemonView {
         pid: std::process::id(),
         build: state.daemon.build.clone(),
         home: state.home.state.to_string_lossy().into_owned(),
-        limits: Box::new(crate::view::limits(&sessions, &state.settings.now().limits)),
+        limits: Box::new(crate::view::limits(&sessions, &state.settings.now().concurrency)),
         sessions: sessions.len(),
         uptime_secs: state.daemon.since.elapsed().as_secs(),
         log_id: state.mailbox.log_id(),
@@ -358,12 +326,9 @@ async fn wait(
     given: &str,
     statuses: &[Status],
     timeout_ms: Option<u64>,
-) -> io::Result<Response> {
+) -> Answer {
     let mut news = state.mailbox.news.subscribe();
-    let mut session = match state.find(given).await {
-        Ok(session) => session,
-        Err(refusal) => return Ok(Response::Refused(refusal)),
-    };
+    let mut session = state.find(given).await?;
     let limit = timeout_ms.map(Duration::from_millis);
     let deadline = limit.map(|limit| tokio::time::Instant::now() + limit);
     loop {
@@ -387,7 +352,7 @@ async fn wait(
                 let message = format!("session `{}` is {}", session.name, session.status().word());
                 return Ok(Response::Trouble { kind: Trouble::TimedOut, message });
             }
-            () = peer.gone() => return Err(io::ErrorKind::BrokenPipe.into()),
+            () = peer.gone() => return gone(),
         }
         if let Ok(found) = state.find(&session.id.0).await {
             session = found;

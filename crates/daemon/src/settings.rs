@@ -1,10 +1,11 @@
 //! The configuration that counts: read again when its file has changed.
 
+use crate::panics::held;
 use glis_approve::Judge;
 use glis_config::{Config, Fault, Mark};
 use glis_record::durable;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// The configuration as its file has it. What is changed there counts from the next request on, or
 /// from when its folder tells; a file with a fault changes nothing.
@@ -22,12 +23,9 @@ const COPY: &str = "config.toml";
 
 struct Held {
     mark: Mark,
-    config: Arc<Config>,
-    /// What applies the rules of that.
-    judge: Arc<Judge>,
+    good: Good,
+    /// What is wrong with the file by now.
     fault: Option<String>,
-    /// Rules of it that may not be used, by line.
-    unused: Vec<String>,
 }
 
 impl Settings {
@@ -48,54 +46,49 @@ impl Settings {
                 (copy.read().ok_or_else(|| fault.clone())?, Some(fault))
             }
         };
-        let Good { config, judge, unused, .. } = good;
-        let held = Mutex::new(Held { mark, config, judge, fault, unused });
-        Ok(Self { path, copy, held })
+        Ok(Self { path, copy, held: Mutex::new(Held { mark, good, fault }) })
     }
 
-    /// What counts.
     pub(crate) fn now(&self) -> Arc<Config> {
-        Arc::clone(&self.held().config)
+        Arc::clone(&held(&self.held).good.config)
     }
 
     /// What applies the rules that count.
     pub(crate) fn judge(&self) -> Arc<Judge> {
-        Arc::clone(&self.held().judge)
+        Arc::clone(&held(&self.held).good.judge)
     }
 
     /// What is wrong with the file as it is. Then the former one counts.
     pub(crate) fn fault(&self) -> Option<String> {
-        self.held().fault.clone()
+        held(&self.held).fault.clone()
     }
 
     /// Rules in what counts that may not be used, by line.
     pub(crate) fn unused(&self) -> Vec<String> {
-        self.held().unused.clone()
+        held(&self.held).good.unused.clone()
     }
 
-    /// Looks at the file, beside everything else, and reads it if it has changed. A caller
-    /// that only wants to know a value never waits for a disk.
-    pub(crate) async fn refresh(self: Arc<Self>) {
-        drop(tokio::task::spawn_blocking(move || self.look()).await);
+    /// Tables in what counts that have another name now, by line.
+    pub(crate) fn outdated(&self) -> Vec<String> {
+        held(&self.held).good.outdated.clone()
     }
 
-    /// The same, in a thread that may block.
+    /// Looks at the file, in a thread that may block, and reads it if it has changed. A caller that only
+    /// wants to know a value never waits for a disk.
     pub(crate) fn look(&self) {
         let mark = Mark::of(&self.path);
-        if mark == self.held().mark {
+        if mark == held(&self.held).mark {
             return;
         }
         let read = read(&self.path);
         if let Ok(good) = &read {
             self.copy.keep(&good.text);
         }
-        let mut held = self.held();
+        let mut held = held(&self.held);
         held.mark = mark;
         held.fault = match read {
-            Ok(Good { config, judge, unused, .. }) => {
-                held.config = config;
-                held.judge = judge;
-                held.unused = unused;
+            Ok(good) => {
+                held.good = good;
                 None
             }
             Err(fault) => {
@@ -103,10 +96,6 @@ impl Settings {
                 Some(fault)
             }
         };
-    }
-
-    fn held(&self) -> MutexGuard<'_, Held> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -116,7 +105,6 @@ impl Copy {
         told(durable::private_folder(&self.0));
     }
 
-    /// Keeps this text.
     fn keep(&self, text: &str) {
         if std::fs::read_to_string(self.0.join(COPY)).is_ok_and(|kept| kept == text) {
             return;
@@ -142,8 +130,11 @@ fn told(kept: std::io::Result<()>) {
 struct Good {
     text: String,
     config: Arc<Config>,
+    /// What applies the rules of that.
     judge: Arc<Judge>,
+    /// Rules of it that may not be used, by line.
     unused: Vec<String>,
+    outdated: Vec<String>,
 }
 
 fn read(path: &Path) -> Result<Good, String> {
@@ -151,10 +142,11 @@ fn read(path: &Path) -> Result<Good, String> {
     let judge = Arc::new(config.auto_yes.judge()?);
     let told = |fault: Fault| format!("{}:{}: {}", path.display(), fault.line, fault.why);
     let unused: Vec<String> = glis_config::unused(&text).into_iter().map(told).collect();
+    let outdated = glis_config::outdated(&text).into_iter().map(told).collect();
     for line in &unused {
         crate::diary(line);
     }
-    Ok(Good { text, config: Arc::new(config), judge, unused })
+    Ok(Good { text, config: Arc::new(config), judge, unused, outdated })
 }
 
 #[cfg(test)]

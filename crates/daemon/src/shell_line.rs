@@ -1,10 +1,15 @@
 //! A line for the shell that says whether a session's work is done: run in its worktree, within its time,
 //! its output kept, never two of them at once, and ended when nobody waits for its word any more.
 
-use crate::child::{end_all, ends_within, last_words, shell};
+pub(crate) mod parent;
+
+use crate::child::{end_all, last_words};
 use crate::environments::Env;
 use crate::kept_output::keep;
+use crate::panics::held;
 use glis_core::SessionId;
+use glis_os::Handle;
+use glis_os::process::OWN_PROGRAM;
 use glis_record::durable;
 use glis_snapshot::Task;
 use rustix::fs::OFlags;
@@ -16,7 +21,11 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// The parent of a line takes at most five seconds to end what that has left.
+const PARENT_WAIT: Duration = Duration::from_secs(10);
 
 /// What is needed to run it.
 pub(crate) struct ShellLine {
@@ -30,11 +39,12 @@ pub(crate) struct ShellLine {
     /// Where its output is kept; its folder is there, or is `dir`.
     pub(crate) log: PathBuf,
     pub(crate) secs_max: u32,
+    /// So much of the end of its output is told.
+    pub(crate) told_bytes_max: u64,
     /// The mode of the user's own files: what it makes is theirs, not ours.
     pub(crate) umask: u32,
 }
 
-/// How it ended.
 pub(crate) enum End {
     Well,
     Failed(ExitStatus),
@@ -76,7 +86,7 @@ impl Wanted {
 impl ShellLines {
     /// A line is wanted for a session from now on, in the place of any other.
     pub(crate) fn want(self: &Arc<Self>, session: &SessionId) -> Ticket {
-        let mut known = self.known();
+        let mut known = held(&self.0);
         known.last += 1;
         let number = known.last;
         if let Some((_, former)) = known.slots.insert(session.clone(), (number, Wanted::ToCome)) {
@@ -87,14 +97,10 @@ impl ShellLines {
 
     /// Ends the line of a session, or keeps it from beginning.
     pub(crate) fn cut_short(&self, session: &SessionId) {
-        if let Some((_, wanted)) = self.known().slots.get_mut(session) {
+        if let Some((_, wanted)) = held(&self.0).slots.get_mut(session) {
             wanted.end();
             *wanted = Wanted::NoMore;
         }
-    }
-
-    fn known(&self) -> MutexGuard<'_, Slots> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -102,13 +108,14 @@ impl ShellLines {
 pub(crate) struct Ticket {
     lines: Arc<ShellLines>,
     session: SessionId,
-    number: u64,
+    /// No other ticket of this daemon has it.
+    pub(crate) number: u64,
 }
 
 impl Ticket {
     /// Starts it, unless it is not wanted any more: how it has ended then.
     fn begin(&self, command: &mut Command) -> io::Result<Result<Child, End>> {
-        let mut known = self.lines.known();
+        let mut known = held(&self.lines.0);
         match known.standing(self) {
             Ok(wanted) => {
                 let child = command.spawn()?;
@@ -121,7 +128,7 @@ impl Ticket {
 
     /// It has ended and is about to be collected. How, if it was not wanted to its end.
     fn ended(&self) -> Option<End> {
-        let mut known = self.lines.known();
+        let mut known = held(&self.lines.0);
         known.standing(self).map(|wanted| *wanted = Wanted::ToCome).err()
     }
 }
@@ -139,7 +146,7 @@ impl Slots {
 
 impl Drop for Ticket {
     fn drop(&mut self) {
-        let mut known = self.lines.known();
+        let mut known = held(&self.lines.0);
         if known.slots.get(&self.session).is_some_and(|(number, _)| *number == self.number) {
             known.slots.remove(&self.session);
         }
@@ -147,14 +154,19 @@ impl Drop for Ticket {
 }
 
 impl ShellLine {
-    /// Runs it to its end, which comes with its last words. One that somebody has a ticket for is cut
-    /// short by who takes that away. The error is why it could not be run.
-    pub(crate) fn run(&self, ticket: Option<&Ticket>) -> io::Result<(End, String)> {
-        durable::private_folder(&self.dir)?;
-        // Two at once would be in each other's way.
+    /// Ends what a former one has started: two at once would be in each other's way.
+    pub(crate) fn end_former(&self) {
         if let Ok(mark) = std::fs::read_to_string(self.dir.join(self.mark)) {
             end_all(&Task::of_mark(mark));
         }
+    }
+
+    /// Runs it to its end, which comes with its last words. One that somebody has a ticket for is cut
+    /// short by who takes that away. The error is why it could not be run.
+    #[expect(clippy::disallowed_methods, reason = "the line is a process with a parent of its own")]
+    pub(crate) fn run(&self, ticket: Option<&Ticket>) -> io::Result<(End, String)> {
+        durable::private_folder(&self.dir)?;
+        self.end_former();
         let task = Task::new();
         let (variable, mark) = task.variable();
         durable::write(&self.dir, self.mark, mark.as_bytes())?;
@@ -163,28 +175,34 @@ impl ShellLine {
         // A link in its place leads elsewhere.
         let log = log.custom_flags(OFlags::NOFOLLOW.bits().cast_signed()).open(&self.log)?;
         let (output, kept) = keep(log)?;
-        // It is the child of a shell, and not ours: whoever it takes for its parent.
-        let mut shell = shell("sh -c \"$0\"; exit $?");
-        shell.arg(format!("umask {:04o}\n{}", self.umask, self.command));
-        shell.current_dir(&self.worktree).env_clear().envs(self.env.clone());
-        shell.env("PWD", &self.worktree).env(variable, &mark);
-        shell.stdin(Stdio::null()).process_group(0);
-        shell.stdout(output.try_clone()?).stderr(output);
+        // It is not our own child: whoever it takes for its parent, and whatever it leaves behind.
+        let mut parent = Command::new(OWN_PROGRAM);
+        parent.arg("adopt").arg(format!("umask {:04o}\n{}", self.umask, self.command));
+        parent.current_dir(&self.worktree).env_clear().envs(self.env.clone());
+        parent.env("PWD", &self.worktree).env(variable, &mark);
+        parent.stdin(Stdio::null()).process_group(0);
+        parent.stdout(output.try_clone()?).stderr(output);
         let child = match ticket {
-            Some(ticket) => ticket.begin(&mut shell)?,
-            None => Ok(shell.spawn()?),
+            Some(ticket) => ticket.begin(&mut parent)?,
+            None => Ok(parent.spawn()?),
         };
         let mut child = match child {
             Ok(child) => child,
             Err(end) => return Ok((end, String::new())),
         };
         // It has its own limit, and may well wait for something.
-        let in_time = glis_snapshot::patiently(|| ends_within(&child, self.secs_max));
+        let in_time = glis_snapshot::patiently(|| {
+            glis_os::ends_within(&child, Duration::from_secs(self.secs_max.into()))
+        });
         let unwanted = ticket.and_then(Ticket::ended);
+        // The line is over, and its parent ends the rest, unless somebody has stopped it.
+        if !Handle::of(&child)?.ends_within(PARENT_WAIT) {
+            child.kill()?;
+        }
         let status = child.wait()?;
-        // What it has started ends with it, also in the background.
+        // A parent that was killed has left them.
         end_all(&task);
-        drop(shell);
+        drop(parent);
         let mut log = kept.end()?;
         std::fs::remove_file(self.dir.join(self.mark)).ok();
         let end = match (unwanted, in_time, status.success()) {
@@ -193,6 +211,6 @@ impl ShellLine {
             (None, true, false) => End::Failed(status),
             (None, false, _) => End::TooLate,
         };
-        Ok((end, last_words(&mut log)))
+        Ok((end, last_words(&mut log, self.told_bytes_max)))
     }
 }

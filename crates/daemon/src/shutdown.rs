@@ -7,7 +7,7 @@ use crate::log::LogFault;
 use crate::mailbox::Query;
 use glis_core::pause::PauseStep;
 use glis_core::session::{Phase, StopCause};
-use glis_core::{Command, Session};
+use glis_core::{Command, Input, Session};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -131,7 +131,6 @@ impl ShutdownSignals {
         Ok(left)
     }
 
-    /// Answers every request.
     pub(crate) async fn tell(self, left: &[String]) {
         for request in self.asked {
             if request.told.send(left.to_vec()).is_ok() {
@@ -177,7 +176,7 @@ async fn suspend_all(jobs: &Jobs) {
         for session in sessions {
             if let Some(command) = ending(&session, press) {
                 // A refusal means that it cannot be ended yet; the next round sees.
-                drop(jobs.mailbox.command(command, None).await);
+                drop(jobs.mailbox.ask(Input::Command(command), None).await);
             }
         }
         pressed |= late;

@@ -6,6 +6,7 @@
 //! Nor is it the fault of any work if the daemon is killed from outside. So notes count only where
 //! the daemon ended itself (an abort, a fault of memory), which marks the first byte of the file.
 
+use crate::panics::held;
 use glis_core::SessionId;
 use glis_record::durable;
 use serde::{Deserialize, Serialize};
@@ -14,7 +15,7 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 /// Name of the file with what is under way.
 const NOTES: &str = "under-way";
@@ -44,7 +45,6 @@ pub(crate) struct Strikes {
     known: Mutex<BTreeMap<String, Strike>>,
 }
 
-/// Where something is noted.
 pub(crate) struct Note(Option<usize>);
 
 impl Strikes {
@@ -150,10 +150,6 @@ fn keep(state: &Path, known: &BTreeMap<String, Strike>) {
     if let Err(fault) = kept {
         crate::diary(&format!("{STRIKES}: {fault}"));
     }
-}
-
-fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

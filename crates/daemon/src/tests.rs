@@ -9,6 +9,7 @@ mod supervisor;
 mod trees;
 mod views;
 
+use crate::common::Common;
 use crate::environments::{Caller, Environments};
 use crate::jobs::Jobs;
 use crate::launch::Launcher;
@@ -87,21 +88,26 @@ impl Bench {
         Jobs::new(self.mailbox.clone(), settings, strikes, self.pools.clone(), time)
     }
 
+    fn common(&self) -> Arc<Common> {
+        Arc::new(Common {
+            home: self.home.clone(),
+            settings: Arc::clone(&self.settings),
+            environments: Arc::clone(&self.environments),
+            umask: UMASK,
+        })
+    }
+
     fn trees(&self) -> Arc<Trees> {
-        let jobs = self.jobs();
-        let (settings, environments) = (Arc::clone(&self.settings), Arc::clone(&self.environments));
-        let provision = Provision::new(self.home.clone(), settings, environments, UMASK);
-        Trees::new(self.home.clone(), Arc::clone(&self.settings), jobs, provision, UMASK)
+        Trees::new(self.common(), self.jobs(), Provision::new(self.common()))
     }
 
     fn timers(&self) -> Arc<Timers> {
         let (mailbox, _) = Mailbox::new("a log");
-        Arc::new(Timers::new(mailbox, Arc::clone(&self.settings)))
+        Arc::new(Timers::new(mailbox, Arc::clone(&self.settings), self.pools.clone()))
     }
 
     fn launcher(&self) -> Arc<Launcher> {
-        let (settings, environments) = (Arc::clone(&self.settings), Arc::clone(&self.environments));
-        Launcher::new(self.home.clone(), settings, environments, self.trees(), UMASK)
+        Launcher::new(self.common(), self.trees())
     }
 
     /// A session of the rehearsal agent that runs, in a worktree of this repository that is still to be
@@ -111,7 +117,7 @@ impl Bench {
         session.id = SessionId(uuid::Uuid::new_v4().to_string());
         session.spec.in_place = false;
         session.spec.repo_root = self.repo.to_str().unwrap().to_owned();
-        session.worktree = None;
+        session.place.worktree = None;
         session
     }
 
@@ -121,7 +127,7 @@ impl Bench {
         std::fs::create_dir_all(&dir).unwrap();
         let mut talk = Conversation::open(&dir, 1, crate::clock::now).unwrap();
         let said = Said::new(Voice::Assistant, words);
-        talk.add(Heard::Stream(1), session.agent_ref.as_deref(), said).unwrap();
+        talk.add(Heard::Stream(1), session.agent.agent_ref.as_deref(), said).unwrap();
     }
 
     /// The next thing that came of an effect.
@@ -160,30 +166,16 @@ async fn control(
     while let Some(mail) = inbox.recv().await {
         match mail {
             Mail::Input(input) => drop(tell.send(input).await),
-            Mail::Command(command, from, answer) => {
-                drop(answer.send(decide(&records, Input::Command(command), from.as_ref())));
+            Mail::Ask(input, from, answer) => {
+                drop(answer.send(decide(&records, input, from.as_ref())));
             }
             Mail::Together(commands, from, answer) => {
                 let each = commands.into_iter();
                 let decide = |command| decide(&records, Input::Command(command), from.as_ref());
                 drop(answer.send(each.map(decide).collect()));
             }
-            Mail::Gate(command, from, answer) => {
-                drop(answer.send(decide(&records, Input::Gate(command), from.as_ref())));
-            }
-            Mail::Plan(command, from, answer) => {
-                drop(answer.send(decide(&records, Input::Plan(command), from.as_ref())));
-            }
             Mail::Look(look) => {
                 look(&records.lock().unwrap_or_else(PoisonError::into_inner).house);
-            }
-            Mail::LookAtGate(answer) => {
-                let records = records.lock().unwrap_or_else(PoisonError::into_inner);
-                drop(answer.send(records.house.gate().clone()));
-            }
-            Mail::Query(query, answer) => {
-                let records = records.lock().unwrap_or_else(PoisonError::into_inner);
-                drop(answer.send(query.answered_by(&records.house)));
             }
             Mail::Check { after, answer, .. } => {
                 drop(answer.send(Some(Checked { end: after, damaged: Vec::new() })));

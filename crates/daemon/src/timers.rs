@@ -5,106 +5,106 @@
 //! on the wall again when the kernel tells that it was set; nothing looks again and again.
 
 mod by_hand;
+mod set;
 mod time;
 mod wall;
 
 pub(crate) use time::Time;
 
 use crate::mailbox::Mailbox;
+use crate::panics::held;
+use crate::pools::{Kind, Pools};
 use crate::settings::Settings;
 use glis_config::Config;
 use glis_core::timer::{Span, When};
 use glis_core::{Input, Subject, TimerKey};
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use set::{Due, Set};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use tokio::runtime::Handle;
-use tokio::task::AbortHandle;
-use tokio::time::Instant;
+use tokio::sync::Notify;
 
 /// The timers that are set.
 pub(crate) struct Timers {
     pub(crate) time: Time,
-    mailbox: Mailbox,
     settings: Arc<Settings>,
-    /// The controller, which sets timers, is a thread without a runtime of its own.
-    runtime: Handle,
     set: Arc<Mutex<Set>>,
+    /// Another one may be the next to fire.
+    changed: Arc<Notify>,
 }
 
-/// Each timer's task, by what it is for, and when it fires if that is a span's end.
-type Set = HashMap<(Subject, TimerKey), (AbortHandle, Option<Instant>)>;
-
 impl Timers {
-    pub(crate) fn new(mailbox: Mailbox, settings: Arc<Settings>) -> Self {
-        let time = Time::default();
+    pub(crate) fn new(mailbox: Mailbox, settings: Arc<Settings>, pools: Pools) -> Self {
+        let (time, set, changed) = (Time::default(), Arc::default(), Arc::default());
         by_hand::begin(&time);
         wall::follow(time.sets.clone());
-        Self { time, mailbox, settings, runtime: Handle::current(), set: Arc::default() }
+        let timers = Self { time, settings, set, changed };
+        timers.follow(mailbox, pools);
+        timers
+    }
+
+    /// Tells the controller when the time of one has come. One task waits for all: of thousands of sessions at rest each
+    /// may have a timer.
+    fn follow(&self, mailbox: Mailbox, pools: Pools) {
+        let (time, settings) = (self.time.clone(), Arc::clone(&self.settings));
+        let (set, changed) = (Arc::clone(&self.set), Arc::clone(&self.changed));
+        drop(tokio::spawn(async move {
+            loop {
+                let (span, wall) = held(&set).next();
+                let due = tokio::select! {
+                    () = changed.notified() => continue,
+                    () = time.until(span) => span,
+                    () = time.until(wall) => wall,
+                };
+                let fired = due.and_then(|due| held(&set).take(due).zip(Some(due)));
+                let Some(((subject, key), due)) = fired else { continue };
+                by_hand::show(held(&set).keys());
+                by_hand::show_fired(key);
+                let (settings, mailbox, pools) =
+                    (Arc::clone(&settings), mailbox.clone(), pools.clone());
+                drop(tokio::spawn(async move {
+                    // Hours may have passed: what was forbidden meanwhile is not done. The end of a
+                    // span, which bounds what hangs, waits for no disk.
+                    if matches!(due, Due::Wall(_)) {
+                        drop(pools.run_blocking(Kind::Settings, move || settings.look()).await);
+                    }
+                    mailbox.tell(Input::TimerFired { subject, key }).await;
+                }));
+            }
+        }));
     }
 
     /// Tells the controller when the time has come. A timer of the same key is forgotten.
     pub(crate) fn set(&self, subject: Subject, key: TimerKey, when: When) {
-        let (time, mailbox) = (self.time.clone(), self.mailbox.clone());
-        let span = match when {
-            When::After(span) => Ok(length(span, &self.settings.now())),
-            When::At(at_ms) => Err(at_ms),
+        let due = match when {
+            When::After(span) => Due::Span(self.time.now() + length(span, &self.settings.now())),
+            When::At(at_ms) => Due::Wall(at_ms),
         };
-        // From this moment on, and not from when its task is first run.
-        let due = span.map(|span| time.now() + span);
-        let name = (subject, key);
-        let (own, set) = (name.clone(), Arc::clone(&self.set));
-        let settings = Arc::clone(&self.settings);
-        // Held until the task is in the table, so that it cannot take itself out before.
-        let mut table = lock(&self.set);
-        let task = self.runtime.spawn(async move {
-            match due {
-                Ok(due) => time.sleep_until(due).await,
-                Err(at_ms) => {
-                    time.sleep_until_wall(at_ms).await;
-                    // Hours may have passed: what was forbidden meanwhile is not done. The end of a
-                    // span, which bounds what hangs, waits for no disk.
-                    settings.refresh().await;
-                }
-            }
-            forget(&set, &own);
-            by_hand::show_fired(own.1);
-            let (subject, key) = own;
-            mailbox.tell(Input::TimerFired { subject, key }).await;
-        });
-        if let Some((former, _)) = table.insert(name, (task.abort_handle(), due.ok())) {
-            former.abort();
-        }
-        by_hand::show(table.keys().map(|(_, key)| key));
+        let mut set = held(&self.set);
+        set.insert((subject, key), due);
+        by_hand::show(set.keys());
+        self.changed.notify_one();
     }
-}
 
-impl Timers {
     /// Forgets a timer that nothing waits for any more.
     pub(crate) fn drop_timer(&self, subject: Subject, key: TimerKey) {
-        let mut table = lock(&self.set);
-        if let Some((task, _)) = table.remove(&(subject, key)) {
-            task.abort();
-            by_hand::show(table.keys().map(|(_, key)| key));
+        let mut set = held(&self.set);
+        if set.remove(&(subject, key)).is_some() {
+            by_hand::show(set.keys());
         }
     }
 
     /// How much is left of a span that a timer waits for.
     pub(crate) fn left(&self, subject: Subject, key: TimerKey) -> Option<Duration> {
-        let due = lock(&self.set).get(&(subject, key)).and_then(|(_, due)| *due)?;
-        Some(due.saturating_duration_since(self.time.now()))
+        match held(&self.set).due(&(subject, key))? {
+            Due::Span(due) => Some(due.saturating_duration_since(self.time.now())),
+            Due::Wall(_) => None,
+        }
     }
 
     /// What is configured at the moment.
     pub(crate) fn config(&self) -> Arc<Config> {
         self.settings.now()
     }
-}
-
-fn forget(set: &Mutex<Set>, name: &(Subject, TimerKey)) {
-    let mut table = lock(set);
-    table.remove(name);
-    by_hand::show(table.keys().map(|(_, key)| key));
 }
 
 fn length(span: Span, config: &Config) -> Duration {
@@ -120,11 +120,6 @@ fn length(span: Span, config: &Config) -> Duration {
     }
 }
 
-/// Each entry stands alone, so that a panic elsewhere leaves the table usable.
-fn lock(set: &Mutex<Set>) -> MutexGuard<'_, Set> {
-    set.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -138,7 +133,7 @@ mod tests {
         let [file, copies] = ["config.toml", "backup"].map(|name| folder.path().join(name));
         let settings = Settings::open(file, copies).unwrap();
         let (mailbox, inbox) = Mailbox::new("a log");
-        (Timers::new(mailbox, Arc::new(settings)), inbox, folder)
+        (Timers::new(mailbox, Arc::new(settings), Pools::default()), inbox, folder)
     }
 
     async fn fired(inbox: &mut mpsc::Receiver<Mail>) -> TimerKey {
@@ -159,7 +154,7 @@ mod tests {
         timers.set(subject(), TimerKey::SafeState(OpId(1)), after(HOUR));
         timers.time.moved.send_replace(HOUR);
         assert_eq!(fired(&mut inbox).await, TimerKey::SafeState(OpId(1)));
-        assert_eq!(lock(&timers.set).len(), 1, "the other one waits");
+        assert_eq!(held(&timers.set).keys().count(), 1, "the other one waits");
         timers.time.moved.send_replace(2 * HOUR);
         assert_eq!(fired(&mut inbox).await, TimerKey::Ready(OpId(1)));
     }
@@ -187,7 +182,7 @@ mod tests {
         timers.set(Subject::House, near, When::At(now + 20));
         timers.time.sets.send_modify(|times| *times += 1);
         assert_eq!(fired(&mut inbox).await, near);
-        assert_eq!(lock(&timers.set).len(), 1, "the other one waits");
+        assert_eq!(held(&timers.set).keys().count(), 1, "the other one waits");
     }
 
     #[tokio::test]

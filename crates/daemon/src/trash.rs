@@ -1,11 +1,10 @@
 //! What was removed: put aside as it was, taken back, or deleted for good.
 
 use crate::worktrees::{owner, repository};
-use glis_core::OpId;
-use glis_core::input::Outcome;
+use glis_core::input::Done;
 use glis_core::session::Session;
 use glis_record::durable::private_folder;
-use glis_snapshot::{Shelf, worktree};
+use glis_snapshot::{Shelf, SnapshotFault, worktree};
 use glis_wire::home::Home;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -16,19 +15,21 @@ fn folder(home: &Home, session: &Session) -> PathBuf {
 
 /// The worktree, if it is one that we made.
 fn own_worktree(session: &Session) -> Option<&Path> {
-    let ours = !session.spec.in_place && session.branch.is_some();
-    session.worktree.as_deref().map(Path::new).filter(|_| ours)
+    let ours = !session.spec.in_place && session.place.branch.is_some();
+    session.place.worktree.as_deref().map(Path::new).filter(|_| ours)
 }
 
-/// Moves what the session holds into the trash. Nothing is deleted, the branch stays, and what
-/// cannot be moved stays where it is. `save` saves the worktree before it is moved.
-pub(crate) fn put_aside(home: &Home, session: &Session, op: OpId, save: impl FnOnce()) -> Outcome {
+/// Moves what the session holds into the trash. Nothing is deleted that is not saved, and what
+/// cannot be moved stays where it is. `save` saves the worktree before it is moved, and may leave nothing to move.
+pub(crate) fn put_aside(
+    home: &Home,
+    session: &Session,
+    save: impl FnOnce(),
+) -> Result<Done, String> {
     let trash = folder(home, session);
     let moved = private_folder(&trash)
         .and_then(|()| move_folder(&home.session(&session.id.0), &trash.join("session")));
-    if let Err(fault) = moved {
-        return Outcome::NotPutAside { op, why: fault.to_string().into() };
-    }
+    moved.map_err(|fault| fault.to_string())?;
     save();
     let (repo, target) = (repository(session), trash.join("worktree"));
     if let Some(path) = own_worktree(session)
@@ -46,73 +47,77 @@ pub(crate) fn put_aside(home: &Home, session: &Session, op: OpId, save: impl FnO
     if let Err(fault) = glis_snapshot::to_trash(&repo, &session.id.0) {
         crate::diary(&format!("the snapshots of {} stay where they are: {fault}", session.id));
     }
-    Outcome::PutAside { op, place: trash.to_string_lossy().into_owned() }
+    Ok(Done::PutAside { place: trash.to_string_lossy().into_owned() })
 }
 
-/// Takes everything back to where it was.
-pub(crate) fn bring_back(home: &Home, session: &Session, op: OpId) -> Outcome {
+/// Takes everything back to where it was. `restore` makes the worktree of a task of which only a snapshot was kept.
+pub(crate) fn bring_back(
+    home: &Home,
+    session: &Session,
+    restore: impl FnOnce() -> Result<(), SnapshotFault>,
+) -> Result<Done, String> {
     let trash = folder(home, session);
-    let back = || -> Result<(), String> {
-        let (repo, from) = (repository(session), trash.join("worktree"));
-        if let Some(path) = own_worktree(session)
-            && from.exists()
-        {
-            if path.symlink_metadata().is_ok() {
-                return Err(format!("{} is in the way", path.display()));
-            }
-            let parent = path.parent().unwrap_or(path);
-            private_folder(parent).map_err(|fault| format!("{}: {fault}", parent.display()))?;
-            worktree::shift(&repo, &from, path).map_err(|fault| fault.to_string())?;
+    let (repo, from) = (repository(session), trash.join("worktree"));
+    if let Some(path) = own_worktree(session)
+        && from.exists()
+    {
+        if path.symlink_metadata().is_ok() {
+            return Err(format!("{} is in the way", path.display()));
         }
-        if let Some(path) = own_worktree(session) {
-            let home = path.parent().unwrap_or(path);
-            for (from, to) in asides(session, Some(&trash.join(name_of(path))), home) {
-                worktree::shift(&repo, &from, &to).map_err(|fault| fault.to_string())?;
-            }
-        }
-        if has_repository(&repo) {
-            let moved = glis_snapshot::from_trash(&repo, &session.id.0);
-            moved.map_err(|fault| fault.to_string())?;
-        }
-        let folder = home.session(&session.id.0);
-        move_folder(&trash.join("session"), &folder).map_err(|fault| fault.to_string())
-    };
-    match back() {
-        Ok(()) => {
-            // Only if it is empty; whatever else is there stays.
-            drop(std::fs::remove_dir(&trash));
-            Outcome::BroughtBack { op }
-        }
-        Err(why) => Outcome::NotBroughtBack { op, why: why.into() },
+        let parent = path.parent().unwrap_or(path);
+        private_folder(parent).map_err(|fault| format!("{}: {fault}", parent.display()))?;
+        worktree::shift(&repo, &from, path).map_err(|fault| fault.to_string())?;
     }
+    if let Some(path) = own_worktree(session) {
+        let home = path.parent().unwrap_or(path);
+        for (from, to) in asides(session, Some(&trash.join(name_of(path))), home) {
+            worktree::shift(&repo, &from, &to).map_err(|fault| fault.to_string())?;
+        }
+    }
+    if has_repository(&repo) {
+        let moved = glis_snapshot::from_trash(&repo, &session.id.0);
+        moved.map_err(|fault| fault.to_string())?;
+        let of_task = own_worktree(session).filter(|_| session.spec.task.is_some());
+        if of_task.is_some_and(|path| !path.exists()) {
+            restore().map_err(|fault| fault.to_string())?;
+        }
+    }
+    let folder = home.session(&session.id.0);
+    move_folder(&trash.join("session"), &folder).map_err(|fault| fault.to_string())?;
+    // Only if it is empty; whatever else is there stays.
+    drop(std::fs::remove_dir(&trash));
+    Ok(Done::BroughtBack)
 }
 
-/// Deletes what the trash has of a session. The branch stays.
-pub(crate) fn empty(home: &Home, session: &Session, op: OpId) -> Outcome {
+/// Deletes what the trash has of a session. Its branch stays, unless it is that of a task and its plan has all of it.
+pub(crate) fn empty(home: &Home, session: &Session) -> Result<Done, String> {
     let trash = folder(home, session);
     let (repo, tree) = (repository(session), trash.join("worktree"));
-    let gone = || -> Result<(), String> {
-        if has_repository(&repo) {
-            let beside = own_worktree(session).map(|path| trash.join(name_of(path)));
-            let beside = asides(session, beside.as_deref(), &trash).into_iter().map(|(at, _)| at);
-            for tree in std::iter::once(tree.clone()).chain(beside).filter(|tree| tree.exists()) {
-                worktree::remove(&repo, &tree, &owner(session))
-                    .map_err(|fault| fault.to_string())?;
-            }
-            let deleted = glis_snapshot::delete(&repo, &session.id.0, Shelf::Trash);
-            deleted.map_err(|fault| fault.to_string())?;
+    if has_repository(&repo) {
+        let beside = own_worktree(session).map(|path| trash.join(name_of(path)));
+        let beside = asides(session, beside.as_deref(), &trash).into_iter().map(|(at, _)| at);
+        for tree in std::iter::once(tree).chain(beside).filter(|tree| tree.exists()) {
+            worktree::remove(&repo, &tree, &owner(session)).map_err(|fault| fault.to_string())?;
         }
-        match std::fs::remove_dir_all(&trash) {
-            Err(fault) if fault.kind() != io::ErrorKind::NotFound => {
-                Err(format!("{}: {fault}", trash.display()))
-            }
-            Ok(()) | Err(_) => Ok(()),
-        }
-    };
-    match gone() {
-        Ok(()) => Outcome::Emptied { op },
-        Err(why) => Outcome::NotEmptied { op, why: why.into() },
+        let deleted = glis_snapshot::delete(&repo, &session.id.0, Shelf::Trash);
+        deleted.map_err(|fault| fault.to_string())?;
+        drop_branch(session).map_err(|fault| fault.to_string())?;
     }
+    match std::fs::remove_dir_all(&trash) {
+        Err(fault) if fault.kind() != io::ErrorKind::NotFound => {
+            Err(format!("{}: {fault}", trash.display()))
+        }
+        Ok(()) | Err(_) => Ok(Done::Emptied),
+    }
+}
+
+/// Deletes the branch of a task if the plan's has everything of it.
+pub(crate) fn drop_branch(session: &Session) -> Result<(), SnapshotFault> {
+    let plan = session.spec.base_branch.as_ref().filter(|_| session.spec.task.is_some());
+    if let (Some(branch), Some(into)) = (&session.place.branch, plan) {
+        glis_snapshot::drop_merged(&repository(session), branch, into)?;
+    }
+    Ok(())
 }
 
 /// Whether there is a repository that could know of anything: a session in place may have none, and

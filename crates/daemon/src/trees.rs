@@ -14,18 +14,17 @@ pub(crate) use lock::stale as stale_lock;
 pub(crate) use message::{ASIDE, subject};
 pub(crate) use unmerged::NotMerged;
 
+use crate::common::Common;
 use crate::jobs::Jobs;
 use crate::mailbox::Query;
 use crate::pools::Kind;
 use crate::provision::Provision;
-use crate::settings::Settings;
 use crate::trash;
 use glis_core::OpId;
-use glis_core::input::Outcome;
+use glis_core::input::{Done, Outcome, Taken};
 use glis_core::pause::Moment;
-use glis_core::session::{Phase, Session};
+use glis_core::session::{Chore, Phase, Session};
 use glis_core::tree::Occasion;
-use glis_wire::home::Home;
 use pace::Pace;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -37,33 +36,19 @@ const SAVE: (Kind, &str) = (Kind::Tree, "save its worktree");
 /// The worktrees of all sessions. Each method that takes an operation sets one of its steps going;
 /// what comes of it is told to the controller.
 pub(crate) struct Trees {
-    home: Home,
-    settings: Arc<Settings>,
-    jobs: Arc<Jobs>,
+    common: Arc<Common>,
+    pub(crate) jobs: Arc<Jobs>,
     provision: Arc<Provision>,
     pace: Pace,
-    /// The mode of the user's own files.
-    umask: u32,
 }
 
 impl Trees {
     pub(crate) fn new(
-        home: Home,
-        settings: Arc<Settings>,
+        common: Arc<Common>,
         jobs: Arc<Jobs>,
         provision: Arc<Provision>,
-        umask: u32,
     ) -> Arc<Self> {
-        Arc::new(Self { home, settings, jobs, provision, pace: Pace::default(), umask })
-    }
-
-    /// Looks at worktrees or snapshots, for a caller that waits. A look that hangs is ended, and told.
-    pub(crate) async fn ask<T: Send + 'static>(
-        &self,
-        kind: Kind,
-        look: impl FnOnce() -> T + Send + 'static,
-    ) -> Result<T, String> {
-        self.jobs.ask(kind, look).await
+        Arc::new(Self { common, jobs, provision, pace: Pace::default() })
     }
 
     /// Makes a worktree. A set-up command may take minutes: that has places of its own.
@@ -79,72 +64,84 @@ impl Trees {
     /// disturbed by a look.
     pub(crate) fn check_save(&self, session: &Session, op: OpId) {
         let what = (Kind::Start, "look whether it can be saved");
-        let failed = move |why: String| Outcome::CannotSave { op, why: why.into() };
-        self.jobs.blocking(session, what, failed, move |session| {
-            Some(match Self::can_save(session) {
-                Ok(()) => Outcome::CanSave { op },
-                Err(why) => Outcome::CannotSave { op, why: why.into() },
-            })
-        });
+        let told = move |result: Result<(), String>| Outcome::SaveChecked {
+            op,
+            result: result.map_err(Into::into),
+        };
+        self.jobs.blocking(
+            session,
+            what,
+            move |why| told(Err(why)),
+            move |session| Some(told(Self::can_save(session))),
+        );
     }
 
     /// Takes the snapshot of a pause.
     pub(crate) fn take_snapshot(self: &Arc<Self>, session: &Session, op: OpId, moment: Moment) {
-        let failed = move |why: String| Outcome::SnapshotFailed { op, moment, why: why.into() };
+        let told = move |result: Result<Taken, String>| Outcome::SnapshotTaken {
+            op,
+            moment,
+            result: result.map_err(Into::into),
+        };
         let trees = Arc::clone(self);
-        self.jobs.in_turn(session, SAVE, failed, move |session| {
-            Some(trees.save_for_pause(session, op, moment))
-        });
+        self.jobs.in_turn(
+            session,
+            SAVE,
+            move |why| told(Err(why)),
+            move |session| Some(told(trees.save_for_pause(session, moment))),
+        );
     }
 
     /// Removes the worktree of a session that is being paused.
     pub(crate) fn clear(self: &Arc<Self>, session: &Session, op: OpId) {
         let what = (Kind::Tree, "remove its worktree");
-        let failed = move |why: String| Outcome::WorktreeStays { op, why: why.into() };
-        let trees = Arc::clone(self);
-        self.jobs.in_turn(session, what, failed, move |session| Some(trees.clear_now(session, op)));
-    }
-
-    /// Brings a session's own worktree back to what a snapshot holds.
-    pub(crate) fn restore(self: &Arc<Self>, session: &Session, op: OpId, snapshot: String) {
-        let what = (Kind::Tree, "restore its worktree");
-        let failed = move |why: String| Outcome::NotRestored { op, why: why.into() };
-        let trees = Arc::clone(self);
-        self.jobs.in_turn(session, what, failed, move |session| {
-            Some(trees.restore_now(session, op, &snapshot))
-        });
-    }
-
-    /// Moves what a session holds into the trash, saved once more.
-    pub(crate) fn put_aside(self: &Arc<Self>, session: &Session, op: OpId) {
-        let what = (Kind::Tree, "put it aside");
-        let failed = move |why: String| Outcome::NotPutAside { op, why: why.into() };
-        let trees = Arc::clone(self);
-        self.jobs.in_turn(session, what, failed, move |session| {
-            Some(trash::put_aside(&trees.home, session, op, || {
-                trees.pace.forget(&session.id);
-                trees.save_before_removal(session);
-            }))
-        });
-    }
-
-    /// Takes a session out of the trash.
-    pub(crate) fn bring_back(&self, session: &Session, op: OpId) {
-        let what = (Kind::Tree, "take it out of the trash");
-        let failed = move |why: String| Outcome::NotBroughtBack { op, why: why.into() };
-        let home = self.home.clone();
-        self.jobs.in_turn(session, what, failed, move |session| {
-            Some(trash::bring_back(&home, session, op))
-        });
-    }
-
-    /// Deletes a session from the trash.
-    pub(crate) fn empty(&self, session: &Session, op: OpId) {
-        let what = (Kind::Tree, "delete it from the trash");
-        let failed = move |why: String| Outcome::NotEmptied { op, why: why.into() };
-        let home = self.home.clone();
+        let told = move |result| Outcome::WorktreeCleared { op, result };
+        let (failed, trees) = (move |why: String| told(Err(why.into())), Arc::clone(self));
         self.jobs
-            .in_turn(session, what, failed, move |session| Some(trash::empty(&home, session, op)));
+            .in_turn(session, what, failed, move |session| Some(told(trees.clear_now(session))));
+    }
+
+    /// Does something with what a session holds.
+    pub(crate) fn do_chore(self: &Arc<Self>, session: &Session, op: OpId, chore: Chore) {
+        let what = match chore {
+            Chore::PutAside => "put it aside",
+            Chore::Restore(_) => "restore its worktree",
+            Chore::Return(_) => "take it out of the trash",
+            Chore::Empty => "delete it from the trash",
+        };
+        let told = move |result: Result<Done, String>| Outcome::ChoreEnded {
+            op,
+            result: result.map_err(Into::into),
+        };
+        let trees = Arc::clone(self);
+        self.jobs.in_turn(
+            session,
+            (Kind::Tree, what),
+            move |why| told(Err(why)),
+            move |session| {
+                let home = &trees.common.home;
+                Some(told(match chore {
+                    Chore::PutAside => {
+                        trash::put_aside(home, session, || trees.save_aside(session))
+                    }
+                    Chore::Restore(snapshot) => trees.restore(session, &snapshot),
+                    Chore::Return(_) => {
+                        trash::bring_back(home, session, || trees.restore_saved(session))
+                    }
+                    Chore::Empty => trash::empty(home, session),
+                }))
+            },
+        );
+    }
+
+    /// Saves once more what goes into the trash. A plan has many tasks: of the checkout of each only the
+    /// snapshot is kept, if that has all of it.
+    fn save_aside(&self, session: &Session) {
+        self.pace.forget(&session.id);
+        self.save_before_removal(session);
+        if session.spec.task.is_some() {
+            self.clear_saved(session);
+        }
     }
 
     /// Saves a worktree, now or as soon as its turn comes.
@@ -155,13 +152,13 @@ impl Trees {
         occasion: Occasion,
         generation: u32,
     ) {
-        let failed = move |why: String| Outcome::WorktreeNotSaved { op, occasion, why: why.into() };
-        let trees = Arc::clone(self);
-        let work = move |session: &Session| trees.save_beside(session, op, occasion, generation);
+        let told = move |result| Outcome::WorktreeSaved { op, occasion, generation, result };
+        let (failed, trees) = (move |why: String| told(Err(why.into())), Arc::clone(self));
+        let work = move |session: &Session| trees.save_beside(session, op, occasion).map(told);
         if occasion != Occasion::TurnEnded {
             return self.jobs.in_turn(session, SAVE, failed, work);
         }
-        if let Some(wait) = self.pace.due(&session.id, &self.settings.now().snapshot) {
+        if let Some(wait) = self.pace.due(&session.id, &self.common.settings.now().snapshot) {
             let (trees, session) = (Arc::clone(self), session.clone());
             self.jobs.later(async move {
                 tokio::time::sleep(wait).await;
@@ -169,8 +166,9 @@ impl Trees {
                 trees.pace.begun(&session.id);
                 // What happened meanwhile has a save of its own.
                 let now = trees.jobs.mailbox.query(Query::One(session.id.0.clone())).await;
-                let goes_on =
-                    |now: &Arc<Session>| now.phase == Phase::Live && now.generation == generation;
+                let goes_on = |now: &Arc<Session>| {
+                    now.phase == Phase::Live && now.agent.generation == generation
+                };
                 if !now.first().is_some_and(goes_on) {
                     return;
                 }
@@ -187,9 +185,8 @@ impl Trees {
 /// Removes what a save that was killed left behind, in every repository that has sessions.
 pub(crate) fn sweep(repositories: BTreeSet<PathBuf>) {
     for repository in repositories {
-        match glis_snapshot::sweep(&repository) {
-            Ok(_) => {}
-            Err(fault) => crate::diary(&format!("{}: not swept: {fault}", repository.display())),
+        if let Err(fault) = glis_snapshot::sweep(&repository) {
+            crate::diary(&format!("{}: not swept: {fault}", repository.display()));
         }
     }
 }

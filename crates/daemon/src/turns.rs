@@ -1,10 +1,11 @@
 //! One at a time on a session's files: saving, restoring and moving them at once would save what is
 //! half restored.
 
+use crate::panics::held;
 use glis_core::SessionId;
 use glis_snapshot::Task;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// The turns of all sessions.
 #[derive(Debug, Default)]
@@ -51,10 +52,6 @@ impl Drop for AtWork<'_> {
     fn drop(&mut self) {
         held(&self.turns.at_work).remove(self.id);
     }
-}
-
-fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

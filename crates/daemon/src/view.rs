@@ -2,21 +2,21 @@
 
 use crate::environments::{EnvNote, EnvOrigin};
 use glis_agent::Tally;
-use glis_config::LimitsConfig;
+use glis_config::ConcurrencyConfig;
 use glis_core::leftover::Companion;
 use glis_core::looping::{Loop, LoopStage};
 use glis_core::merge::Unmerged;
 use glis_core::pause::PauseReason;
 use glis_core::redact::redact;
 use glis_core::rule::Rule;
-use glis_core::session::{Deferral, FolderState, Session, WallMs};
+use glis_core::session::{Deferral, Session, WallMs};
 use glis_core::spec::IdleLimit;
 use glis_core::talk::{Ask, Delivery, Message};
 use glis_core::{Event, Recorded, Status};
 use glis_record::conversation::{Account, Digest};
 use glis_wire::view::{
-    CompanionView, DetachedView, ElsewhereView, LimitsView, LoopView, SessionView, UsageView,
-    WaitingFor,
+    CompanionView, DetachedView, ElsewhereView, LimitsView, LoopView, SessionRow, SessionView,
+    UsageView, WaitingFor,
 };
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
@@ -45,7 +45,6 @@ pub(crate) struct Beside {
     pub(crate) usual_idle_secs: u64,
     /// When it is suspended, if it stays idle.
     pub(crate) suspend_at: Option<WallMs>,
-    /// What its processes hold.
     pub(crate) memory_bytes: Option<u64>,
     /// How far it is with its tasks, by the list that it works from.
     pub(crate) tally: Option<Tally>,
@@ -56,12 +55,12 @@ pub(crate) struct Beside {
 }
 
 /// How many agents run, and may.
-pub(crate) fn limits(sessions: &[Arc<Session>], config: &LimitsConfig) -> LimitsView {
+pub(crate) fn limits(sessions: &[Arc<Session>], config: &ConcurrencyConfig) -> LimitsView {
     let mut agents: Vec<_> =
         sessions.iter().filter(|s| s.is_at_work()).map(|s| s.name.clone()).collect();
     agents.sort();
     let place = |session: &Arc<Session>| {
-        let waits = session.deferred.filter(|deferred| deferred.why == Deferral::Limit)?;
+        let waits = session.starts.deferred.filter(|deferred| deferred.why == Deferral::Limit)?;
         Some((waits.turn, session.name.clone()))
     };
     let mut waiting: Vec<_> = sessions.iter().filter_map(place).collect();
@@ -76,16 +75,18 @@ pub(crate) fn limits(sessions: &[Arc<Session>], config: &LimitsConfig) -> Limits
 }
 
 /// What a person should know about a session, beside how it is.
-fn warnings(session: &Session, env: &EnvNote, lost: Option<String>) -> Vec<String> {
+fn warnings(session: &Session, beside: &Beside) -> Vec<String> {
+    let env = &beside.env;
     let paused = session.pause_record().into_iter().flat_map(|record| &record.warnings);
     let mut warnings: Vec<_> = paused.map(ToString::to_string).collect();
     warnings.extend(whose(env.origin).filter(|_| session.runs()).map(ToOwned::to_owned));
     warnings.extend(env.warnings.iter().cloned());
     warnings.extend(left_behind(session));
-    let told = |place| format!("its transcript is missing ({place}): a resume will fail");
-    warnings.extend(lost.map(told));
+    let told = |place: &String| format!("its transcript is missing ({place}): a resume will fail");
+    warnings.extend(beside.lost.as_ref().map(told));
     warnings.extend(not_compacted(session));
     warnings.extend(not_resumed(session));
+    warnings.extend(has_draft_in_the_way(session, beside).then(|| in_the_way(session)));
     warnings
 }
 
@@ -100,7 +101,8 @@ fn in_the_way(session: &Session) -> String {
 
 /// That its conversation is not made short any more.
 fn not_compacted(session: &Session) -> Option<String> {
-    let why = session.compaction.why.as_ref().filter(|_| session.compaction.is_given_up())?;
+    let compaction = &session.upkeep.compaction;
+    let why = compaction.why.as_ref().filter(|_| compaction.is_given_up())?;
     let name = &session.name;
     Some(format!(
         "its conversation could not be compacted: {why}; it stays as it is, and `glis compact {name}` \
@@ -110,131 +112,146 @@ fn not_compacted(session: &Session) -> Option<String> {
 
 /// That it could not be resumed by itself, and whether that is tried again.
 fn not_resumed(session: &Session) -> Option<String> {
-    session.pause_record().filter(|_| session.by_itself.failed > 0)?;
-    let (times, name) = (session.by_itself.failed, &session.name);
+    session.pause_record().filter(|_| session.course.by_itself.failed > 0)?;
+    let (times, name) = (session.course.by_itself.failed, &session.name);
     let failed = format!("it was to be resumed by itself, which has failed ({times} in a row)");
-    Some(if session.by_itself.is_given_up() {
+    Some(if session.course.by_itself.is_given_up() {
         format!("{failed}; it is not tried again, `glis resume {name}` does")
     } else {
         format!("{failed}; it is tried again")
     })
 }
 
-/// A session with everything that is known about it.
-#[expect(clippy::too_many_lines, reason = "every field is named once")]
-pub(crate) fn session(session: &Session, beside: Beside) -> SessionView {
-    let Beside { audience, gap_at, env, digest, lost, detached, accessed_at, .. } = beside;
+/// What a list shows of a session.
+pub(crate) fn row(session: &Session, beside: &Beside) -> SessionRow {
+    let digest = &beside.digest;
     let pause = session.pause_record();
     let tally = beside.tally.unwrap_or(digest.tally);
     let cost = digest.account.as_ref().and_then(Account::cost_micros);
-    // A process that runs may still write it.
-    let is_gone = lost.is_some() && !session.runs();
-    let mut warnings = warnings(session, &env, lost);
-    // What is being typed stands there for a moment as well.
-    let waits = |next: &Message| next.delivery == Delivery::Queued || next.refused > 0;
-    let draft = beside.has_draft && session.runs() && session.queue.front().is_some_and(waits);
-    warnings.extend(draft.then(|| in_the_way(session)));
     // What the rules are about to answer waits for no person.
     let waiting = session.asks().into_iter().filter(|ask| ask.answerer.is_person());
     let waiting: Vec<WaitingFor> = waiting.map(waiting_for).collect();
-    SessionView {
+    SessionRow {
         id: session.id.0.clone(),
         name: session.name.clone(),
         status: session.status(),
         agent: session.spec.agent.clone(),
         mode: session.spec.mode,
-        agent_session_ref: session.agent_ref.clone(),
-        resumable: session.resumable() && !is_gone,
         repo_root: session.spec.repo_root.clone(),
         task: session.spec.task.as_ref().map(|of| of.task.clone()),
         plan: session.spec.task.as_ref().map(|of| of.plan.0.clone()),
-        unmerged: beside.unmerged,
-        worktree: session.worktree.clone(),
-        branch: session.branch.clone(),
-        detached,
-        elsewhere: beside.elsewhere,
+        unmerged: beside.unmerged.clone(),
+        worktree: session.place.worktree.clone(),
+        branch: session.place.branch.clone(),
+        detached: beside.detached.clone(),
+        elsewhere: beside.elsewhere.clone(),
         pid: session.process().map(|process| process.pid),
-        created_at: time(session.created_at),
-        last_active_at: time(session.last_active_at),
-        paused_at: session.paused_at.map(time),
+        created_at: time(session.times.created_at),
+        last_active_at: time(session.times.last_active_at),
+        paused_at: session.course.paused_at.map(time),
         pause_reason: pause.map(|record| record.reason).or_else(|| suspended_for(session)),
-        resumed_at: session.resumed_at.map(time),
+        resumed_at: session.course.resumed_at.map(time),
         idle_timeout_secs: match session.spec.idle_limit() {
             IdleLimit::Usual => beside.usual_idle_secs,
             IdleLimit::Secs(secs) => secs,
             IdleLimit::Never => 0,
         },
         suspend_at: beside.suspend_at.map(time),
-        resume_at: session.resume_at.map(time),
+        resume_at: session.ahead.resume_at.map(time),
         memory_bytes: beside.memory_bytes,
-        seconds_since_activity: since(session.last_active_at),
         can_pause: session.can_pause(),
-        can_resume: session.can_resume() && !is_gone,
-        snapshot: session.snapshot.clone(),
-        conversation_summary: digest.summary,
-        last_action: digest.last_action,
-        last_prompt: digest.last_prompt,
-        pending_tasks: digest.pending,
-        queued: session.queue.len(),
-        draft,
+        can_resume: session.can_resume() && !is_gone(session, beside),
+        last_action: digest.last_action.clone(),
+        pending_tasks: digest.pending.clone(),
+        queued: session.talk.queue.len(),
+        draft: has_draft_in_the_way(session, beside),
         waiting_for: waiting.first().cloned(),
         asks: waiting,
         was_asking: was_asking(session),
         auto_yes: session.spec.auto_yes,
-        generation: session.generation,
-        verdict: session.rule.to_string(),
+        generation: session.agent.generation,
+        verdict: session.course.rule.to_string(),
         operation: session.operation().map(|(_, operation)| operation.to_string()),
-        failure: session.failure().map(ToString::to_string).or_else(|| session.turn_failed.clone()),
-        cut_off: session.cut_off,
-        limit_until: session.limit_until.as_deref().map(limit_until),
+        failure: session
+            .failure()
+            .map(ToString::to_string)
+            .or_else(|| session.talk.turn_failed.clone()),
+        cut_off: session.talk.cut_off,
+        limit_until: session.starts.limit_until.as_deref().map(limit_until),
         usage: digest.account.as_ref().map(usage),
-        killed: session.leftovers.killed.iter().map(Companion::named).collect(),
-        ended_processes: companions(&session.leftovers.killed),
-        stuck_processes: companions(&session.leftovers.stuck),
-        kept_processes: companions(&session.leftovers.kept),
-        warnings,
-        pause_rule: pause.map(|record| record.rule.clone()),
-        argv: session.spec.argv.clone(),
         model: session.spec.model.clone(),
         persona: session.spec.persona.clone(),
-        permission_mode: session.spec.permission_mode.clone(),
-        in_place: session.spec.in_place,
-        attached: audience,
-        output_gap_at: gap_at,
-        setup_notes: session.notes.clone(),
-        found: session.found.clone(),
-        restored: session.restored.clone(),
-        unsaved: session.unsaved.as_ref().map(ToString::to_string),
-        worktree_removed: pause.is_some_and(|record| record.cleared),
-        record_damaged: session.damage.is_some(),
-        barred: session.barred.as_ref().map(|bar| format!("{}: {}", bar.what, bar.why)),
-        failed_starts: session.failed_starts,
+        barred: session.upkeep.barred.as_ref().map(|bar| format!("{}: {}", bar.what, bar.why)),
+        record_damaged: session.upkeep.damage.is_some(),
+        output_gap_at: beside.gap_at,
+        failed_starts: session.course.failed_starts,
         judging: false,
-        waits_to_start: session.deferred.map(|deferred| deferred.why),
-        former_refs: session.former_refs.clone(),
-        last_accessed_at: accessed_at.map(time),
-        is_compacted: session.compaction.at.is_some(),
-        compacted_at: session.compaction.at.map(time),
-        remove_worktree: session.spec.remove_worktree,
-        keep_process: session.spec.keep_process,
+        waits_to_start: session.starts.deferred.map(|deferred| deferred.why),
+        last_accessed_at: beside.accessed_at.map(time),
         process_kept: session.is_frozen(),
-        went_on: session.rule == Rule::WentOn,
-        looped: session.looped.as_deref().map(|own| Box::new(looped(own, session, cost))),
+        looped: session.ahead.looped.as_deref().map(|own| Box::new(looped(own, session, cost))),
         tasks_done: tally.done,
         tasks_active: tally.active,
         tasks_open: tally.open,
-        changed_files: session.snapshot.as_ref().and_then(|snapshot| snapshot.changed),
-        saying: None,
-        env_names: env.names.clone(),
+        changed_files: session.saved.snapshot.as_ref().and_then(|snapshot| snapshot.changed),
     }
+}
+
+/// A session with everything that is known about it.
+pub(crate) fn session(session: &Session, beside: Beside) -> SessionView {
+    let pause = session.pause_record();
+    let warnings = warnings(session, &beside);
+    SessionView {
+        row: row(session, &beside),
+        agent_session_ref: session.agent.agent_ref.clone(),
+        resumable: session.resumable() && !is_gone(session, &beside),
+        seconds_since_activity: since(session.times.last_active_at),
+        snapshot: session.saved.snapshot.clone(),
+        conversation_summary: beside.digest.summary,
+        last_prompt: beside.digest.last_prompt,
+        killed: session.starts.leftovers.killed.iter().map(Companion::named).collect(),
+        ended_processes: companions(&session.starts.leftovers.killed),
+        stuck_processes: companions(&session.starts.leftovers.stuck),
+        kept_processes: companions(&session.starts.leftovers.kept),
+        warnings,
+        pause_rule: pause.map(|record| record.rule.clone()),
+        argv: session.spec.argv.clone(),
+        permission_mode: session.spec.permission_mode.clone(),
+        in_place: session.spec.in_place,
+        attached: beside.audience,
+        setup_notes: session.starts.notes.clone(),
+        found: session.upkeep.found.clone(),
+        restored: session.upkeep.restored.clone(),
+        unsaved: session.upkeep.unsaved.as_ref().map(ToString::to_string),
+        worktree_removed: pause.is_some_and(|record| record.cleared),
+        former_refs: session.agent.former_refs.clone(),
+        is_compacted: session.saved.compacted_at.is_some(),
+        compacted_at: session.saved.compacted_at.map(time),
+        remove_worktree: session.spec.remove_worktree,
+        keep_process: session.spec.keep_process,
+        went_on: session.course.rule == Rule::WentOn,
+        saying: None,
+        env_names: beside.env.names.clone(),
+    }
+}
+
+/// Whether its conversation is gone. A process that runs may still write it.
+fn is_gone(session: &Session, beside: &Beside) -> bool {
+    beside.lost.is_some() && !session.runs()
+}
+
+/// Whether messages wait behind text at its prompt. What is being typed stands there for a moment as well.
+fn has_draft_in_the_way(session: &Session, beside: &Beside) -> bool {
+    let waits = |next: &Message| next.delivery == Delivery::Queued || next.refused > 0;
+    beside.has_draft && session.runs() && session.talk.queue.front().is_some_and(waits)
 }
 
 /// Why it was suspended, where that was not asked for.
 fn suspended_for(session: &Session) -> Option<PauseReason> {
     let suspended = session.status() == Status::Suspended;
-    let idled = (session.rule == Rule::Idled).then_some(PauseReason::IdleTimeout);
-    let made_room = (session.rule == Rule::MadeRoom).then_some(PauseReason::Resource);
-    let shut_down = (session.rule == Rule::ShutDown).then_some(PauseReason::Shutdown);
+    let idled = (session.course.rule == Rule::Idled).then_some(PauseReason::IdleTimeout);
+    let made_room = (session.course.rule == Rule::MadeRoom).then_some(PauseReason::Resource);
+    let shut_down = (session.course.rule == Rule::ShutDown).then_some(PauseReason::Shutdown);
     idled.or(made_room).or(shut_down).filter(|_| suspended)
 }
 
@@ -321,16 +338,16 @@ fn whose(origin: EnvOrigin) -> Option<&'static str> {
 fn left_behind(session: &Session) -> Vec<String> {
     let mut told = Vec::new();
     if !session.runs() {
-        told.extend(session.leftovers.notes.iter().cloned());
-        told.extend(session.leftovers.trouble().map(|why| why.to_string()));
+        told.extend(session.starts.leftovers.notes.iter().cloned());
+        told.extend(session.starts.leftovers.trouble().map(|why| why.to_string()));
     }
-    if session.folder == FolderState::Lost {
+    if session.upkeep.folder_lost {
         told.push(
             "its folder was deleted while it ran: earlier output and conversation may be lost"
                 .to_owned(),
         );
     }
-    told.extend(session.undelivered.as_ref().map(|why| {
+    told.extend(session.starts.undelivered.as_ref().map(|why| {
         format!("a message was not sent: {why}; `glis log {}` has its text", session.name)
     }));
     told
@@ -339,7 +356,7 @@ fn left_behind(session: &Session) -> Vec<String> {
 /// What it asked when it was paused, and does not ask any more.
 fn was_asking(session: &Session) -> Vec<WaitingFor> {
     let open = |kept: &&Ask| session.asked().iter().any(|ask| ask.id == kept.id);
-    session.was_asking.iter().filter(|kept| !open(kept)).cloned().map(waiting_for).collect()
+    session.talk.was_asking.iter().filter(|kept| !open(kept)).cloned().map(waiting_for).collect()
 }
 
 fn waiting_for(ask: Ask) -> WaitingFor {

@@ -6,7 +6,6 @@ use crate::environments::Environments;
 use crate::launch::Launcher;
 use crate::live::Live;
 use crate::looks::Looks;
-use crate::memory;
 use crate::pools::{Kind, Pools};
 use crate::screens::{Picture, Screens};
 use crate::timers::Timers;
@@ -15,7 +14,7 @@ use crate::worktrees;
 use glis_core::session::Session;
 use glis_core::{Status, TimerKey};
 use glis_wire::home::Home;
-use glis_wire::view::SessionView;
+use glis_wire::view::{SessionRow, SessionView};
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -25,55 +24,41 @@ use std::time::Duration;
 const NO_ANSWER: &str =
     "its files could not be read in time: the disk that they are on does not answer";
 
-/// Looks at sessions.
 pub(crate) struct Views {
-    home: Home,
+    pub(crate) home: Home,
     pub(crate) live: Arc<Live>,
-    environments: Arc<Environments>,
-    launcher: Arc<Launcher>,
-    screens: Arc<Screens>,
-    timers: Arc<Timers>,
-    accesses: Arc<Accesses>,
-    pools: Pools,
-    looks: Arc<Looks>,
+    pub(crate) environments: Arc<Environments>,
+    pub(crate) launcher: Arc<Launcher>,
+    pub(crate) screens: Arc<Screens>,
+    pub(crate) timers: Arc<Timers>,
+    pub(crate) accesses: Arc<Accesses>,
+    pub(crate) pools: Pools,
+    pub(crate) looks: Arc<Looks>,
 }
 
 impl Views {
-    pub(crate) fn new(
-        home: Home,
-        live: Arc<Live>,
-        environments: Arc<Environments>,
-        launcher: Arc<Launcher>,
-        (screens, timers, accesses): (Arc<Screens>, Arc<Timers>, Arc<Accesses>),
-        pools: Pools,
-    ) -> Arc<Self> {
-        let looks = Looks::new(pools.clone());
-        Arc::new(Self {
-            home,
-            live,
-            environments,
-            launcher,
-            screens,
-            timers,
-            accesses,
-            pools,
-            looks,
-        })
-    }
-
     /// A session with what its files tell.
     pub(crate) async fn one(self: &Arc<Self>, session: &Session) -> SessionView {
-        let seen = self.all(vec![Arc::new(session.clone())]).await;
+        let seen = self.each(vec![Arc::new(session.clone())], |view| view).await;
         let seen = seen.into_iter().next().unwrap_or_else(|| self.unread(session));
         SessionView { saying: self.live.saying(&session.id), ..seen }
     }
 
-    /// Sessions with what their files tell.
-    pub(crate) async fn all(self: &Arc<Self>, sessions: Vec<Arc<Session>>) -> Vec<SessionView> {
+    /// What a list shows of sessions.
+    pub(crate) async fn rows(self: &Arc<Self>, sessions: Vec<Arc<Session>>) -> Vec<SessionRow> {
+        self.each(sessions, |view| view.row).await
+    }
+
+    /// So much of sessions with what their files tell.
+    async fn each<T: Send + 'static>(
+        self: &Arc<Self>,
+        sessions: Vec<Arc<Session>>,
+        part: fn(SessionView) -> T,
+    ) -> Vec<T> {
         let (views, sessions) = (Arc::clone(self), Arc::new(sessions));
-        let seen = self.looks.each(&sessions, move |session| views.look_at(session)).await;
+        let seen = self.looks.each(&sessions, move |session| part(views.look_at(session))).await;
         let told = |(session, seen): (&Arc<Session>, Option<_>)| {
-            seen.unwrap_or_else(|| self.unread(session))
+            seen.unwrap_or_else(|| part(self.unread(session)))
         };
         sessions.iter().zip(seen).map(told).collect()
     }
@@ -92,7 +77,7 @@ impl Views {
             accessed_at: self.accesses.last(&self.home.session(&id.0), id),
             tally: check_list::of(session),
             has_draft: self.live.has_draft(id),
-            memory_bytes: session.process().map(|process| memory::of_tree(process.pid)),
+            memory_bytes: session.process().map(|process| glis_os::memory::of_tree(process.pid)),
             ..self.by_clock(session)
         };
         let mut view = view::session(session, beside);
@@ -115,7 +100,6 @@ impl Views {
         view
     }
 
-    /// What its timers tell.
     fn by_clock(&self, session: &Session) -> Beside {
         let config = self.timers.config();
         let of_task = session.spec.task.is_some();

@@ -2,13 +2,14 @@
 
 use glis_core::session::Session;
 use glis_core::spec::SignSource;
+use glis_os::process::folder_of;
 use glis_snapshot::{BranchStand, Detached, SnapshotFault};
 use glis_wire::view::{DetachedView, ElsewhereView};
 use std::path::{Path, PathBuf};
 
 /// The top of the git worktree that a session works in, or none if it works in no repository.
 pub(crate) fn top(session: &Session) -> Result<Option<PathBuf>, SnapshotFault> {
-    let dir = PathBuf::from(session.worktree.as_deref().unwrap_or_default());
+    let dir = PathBuf::from(session.place.worktree.as_deref().unwrap_or_default());
     if session.spec.in_place { glis_snapshot::top_of(&dir) } else { Ok(Some(dir)) }
 }
 
@@ -31,12 +32,16 @@ pub(crate) fn owner(session: &Session) -> String {
 
 /// Git could not even be started there, and would only say that something is missing.
 pub(crate) fn missing(repo: &Path) -> String {
-    format!("the repository {} is missing; move it back to where it was", repo.display())
+    let repo = repo.display();
+    format!(
+        "the repository {repo} is missing; move it back to where it was, or say where it is: \
+         `glis repo moved {repo} NEW`"
+    )
 }
 
 /// That a worktree stands on no branch, and the way out.
 pub(crate) fn detached(session: &Session) -> Option<DetachedView> {
-    let (worktree, branch) = (session.worktree.as_deref()?, session.branch.as_deref()?);
+    let (worktree, branch) = (session.place.worktree.as_deref()?, session.place.branch.as_deref()?);
     let here = typed(worktree);
     let Detached { commit, branch: stand } = glis_snapshot::detached(Path::new(worktree), branch)?;
     let (why, way_out) = match stand {
@@ -63,17 +68,12 @@ pub(crate) fn elsewhere(session: &Session, told: Option<PathBuf>) -> Option<Else
     if session.spec.in_place || session.spec.traits.signs != SignSource::Structured {
         return None;
     }
-    let worktree = Path::new(session.worktree.as_deref()?).canonicalize().ok()?;
-    let stands = session.process().and_then(|process| stands_in(process.pid));
+    let worktree = Path::new(session.place.worktree.as_deref()?).canonicalize().ok()?;
+    let stands = session.process().and_then(|process| folder_of(process.pid).ok());
     let folders = told.into_iter().chain(stands).filter_map(|folder| folder.canonicalize().ok());
     let folder = folders.into_iter().find(|folder| !folder.starts_with(&worktree))?;
     let way_back = way_back(session, &folder, &worktree);
     Some(ElsewhereView { folder: folder.to_string_lossy().into_owned(), way_back })
-}
-
-/// The folder that a process stands in.
-fn stands_in(pid: i32) -> Option<PathBuf> {
-    std::fs::read_link(format!("/proc/{pid}/cwd")).ok()
 }
 
 /// What brings work from another worktree of the same repository. In the user's own one only what git

@@ -1,11 +1,12 @@
 //! From a launch to a holder, in an order that leaves nothing behind when a step fails.
 
 use std::io;
+use std::os::fd::AsFd;
 use std::path::Path;
 
-use glis_wire::hold::{BirthFault, Face, Launch, ProcessMark, place};
+use glis_wire::hold::{BirthFault, Face, Launch, Process, place};
 use rustix::fs::Mode;
-use rustix::io::Errno;
+use rustix::io::retry_on_intr;
 use rustix::process::Signal;
 
 use crate::environment::Environment;
@@ -17,7 +18,6 @@ use crate::output::Output;
 use crate::spawn::{self, Fault, Spawned};
 use crate::{kill, mend, sizes, socket, sys};
 
-/// Carries a launch out.
 pub(crate) fn begin(launch: &Launch) -> Result<Holder, Fault> {
     own_session().map_err(|why| Fault::system("no session of its own", why))?;
     rustix::process::umask(Mode::from_raw_mode(0o077));
@@ -63,20 +63,19 @@ fn own_session() -> io::Result<()> {
 }
 
 pub(crate) fn read_launch() -> Result<Launch, Fault> {
-    let text = read_stdin().map_err(|why| Fault::system("the launch could not be read", why))?;
+    let text = read_whole(rustix::stdio::stdin())
+        .map_err(|why| Fault::system("the launch could not be read", why))?;
     serde_json::from_slice(&text).map_err(|why| Fault::system("the launch is not understood", why))
 }
 
 /// Straight from the descriptor: the buffers of the standard streams are never given back.
-fn read_stdin() -> io::Result<Vec<u8>> {
+pub(crate) fn read_whole(from: impl AsFd) -> io::Result<Vec<u8>> {
     let mut text = Vec::new();
     let mut piece = [0; 4096];
     loop {
-        match rustix::io::read(rustix::stdio::stdin(), &mut piece) {
-            Ok(0) => return Ok(text),
-            Ok(len) => text.extend_from_slice(&piece[..len]),
-            Err(Errno::INTR) => {}
-            Err(fault) => return Err(fault.into()),
+        match retry_on_intr(|| rustix::io::read(&from, &mut piece))? {
+            0 => return Ok(text),
+            len => text.extend_from_slice(&piece[..len]),
         }
     }
 }
@@ -97,10 +96,10 @@ fn take_locks(folder: &Folder, launch: &Launch) -> Result<Vec<(String, std::fs::
 }
 
 /// A holder that was killed leaves an agent that may live on: two must never run at once.
-fn refuse_leftovers(session: &str, kept: &[ProcessMark]) -> Result<(), Fault> {
+fn refuse_leftovers(session: &str, kept: &[Process]) -> Result<(), Fault> {
     let members = Family::marked(session).members();
     // What a pause has left running on purpose, and whatever that has started, is no agent.
-    let left = members.iter().find(|member| !member.zombie && !kill::is_kept(kept, member));
+    let left = members.iter().find(|member| !member.is_over() && !kill::is_kept(kept, member));
     let Some(left) = left else { return Ok(()) };
     let message = format!(
         "process {} of an earlier start still runs: {}",
@@ -120,7 +119,7 @@ fn open_output(folder: &Folder, launch: &Launch) -> io::Result<Output> {
 
 fn facts(launch: &Launch, spawned: &Spawned, began_at: u64) -> Facts {
     let pid = spawned.pid.as_raw_pid();
-    let nameless = || ProcessMark { pid, start_ticks: 0, boot_id: String::new() };
+    let nameless = || Process { pid, start_ticks: 0, boot_id: String::new() };
     Facts {
         session: launch.session.clone(),
         generation: launch.generation,

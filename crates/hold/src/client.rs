@@ -19,12 +19,10 @@ const PENDING_BYTES_MAX: usize = 128 * 1024;
 /// Frames sent in one go. The agent's output must not wait while one client catches up.
 const FRAMES_PER_TURN: usize = 4;
 
-/// A client as the holder sees it.
 #[derive(Debug)]
 pub(crate) struct Client {
     /// Its number; never used twice.
     pub(crate) id: u64,
-    /// The connection.
     pub(crate) socket: OwnedFd,
     /// Cuts what it says into frames.
     pub(crate) decoder: Decoder,
@@ -36,9 +34,7 @@ pub(crate) struct Client {
     size: Option<(Size, Due)>,
     /// Whether its socket takes more.
     pub(crate) room: Room,
-    /// Whether it has heard of the end.
     pub(crate) knows_end: bool,
-    /// Whether the connection is to be closed.
     pub(crate) broken: bool,
     /// Whether it takes nothing any more. What it has said before it went still counts: a
     /// client that says "stop" and hangs up means it.
@@ -65,7 +61,6 @@ enum Due {
 }
 
 impl Client {
-    /// A connection that nothing was said on yet.
     pub(crate) fn new(id: u64, socket: OwnedFd) -> Self {
         Self {
             id,
@@ -83,7 +78,6 @@ impl Client {
         }
     }
 
-    /// Remembers the size of its terminal.
     pub(crate) fn resize(&mut self, size: Size) {
         self.size = Some((size, Due::Yes));
     }
@@ -106,7 +100,6 @@ impl Client {
         (std::mem::replace(due, Due::No) == Due::Yes).then_some(*size)
     }
 
-    /// Queues a report.
     pub(crate) fn tell(&mut self, report: &Report) {
         if self.deaf {
             return;

@@ -9,7 +9,6 @@ pub(crate) struct Environment(Box<[u8]>);
 const END: u8 = 0;
 
 impl Environment {
-    /// Packs the variables of a launch.
     pub(crate) fn of(env: &[(String, String)]) -> Self {
         let length = env.iter().map(|(name, value)| name.len() + value.len() + 2).sum();
         let mut packed = Vec::with_capacity(length);
@@ -22,7 +21,6 @@ impl Environment {
         Self(packed.into_boxed_slice())
     }
 
-    /// Unpacks them.
     pub(crate) fn variables(&self) -> Vec<(String, String)> {
         let mut words = self.0.split(|byte| *byte == END).map(String::from_utf8_lossy);
         let mut env = Vec::new();

@@ -33,7 +33,6 @@ pub(crate) struct Errors {
 }
 
 impl Errors {
-    /// Nothing was read yet.
     pub(crate) fn new(source: OwnedFd) -> Self {
         Self { source: Some(source), file: None, bytes: 0, began: None }
     }

@@ -15,11 +15,9 @@ use rustix::io::Errno;
 /// Other users must not read the files of a session.
 const FILE_MODE: Mode = Mode::from_raw_mode(0o600);
 
-/// A folder by handle.
 #[derive(Debug)]
 pub(crate) struct Folder(OwnedFd);
 
-/// Why a lock was not taken.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum LockFault {
     /// Another process has it.
@@ -57,12 +55,10 @@ impl Folder {
         self.file(name, OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE)
     }
 
-    /// Opens a file to read.
     pub(crate) fn read(&self, name: &str) -> io::Result<File> {
         self.file(name, OFlags::RDONLY)
     }
 
-    /// Makes a file anew.
     pub(crate) fn anew(&self, name: &str) -> io::Result<File> {
         self.file(name, OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC)
     }
@@ -80,7 +76,6 @@ impl Folder {
         }
     }
 
-    /// Whether a file of this name is there.
     pub(crate) fn has(&self, name: &str) -> bool {
         rustix::fs::statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW).is_ok()
     }
@@ -90,12 +85,10 @@ impl Folder {
         rustix::fs::fstat(&self.0).is_ok_and(|facts| facts.st_nlink == 0)
     }
 
-    /// Renames a file within the folder.
     pub(crate) fn rename(&self, from: &str, to: &str) -> io::Result<()> {
         Ok(rustix::fs::renameat(&self.0, from, &self.0, to)?)
     }
 
-    /// Takes the session's lock.
     pub(crate) fn lock(&self) -> Result<File, LockFault> {
         let file = self.file(place::LOCK, OFlags::RDWR | OFlags::CREATE);
         take(file.map_err(LockFault::System)?)
@@ -123,7 +116,6 @@ impl AsFd for Folder {
     }
 }
 
-/// Takes the lock of any file by its path.
 pub(crate) fn lock_at(path: &str) -> Result<File, LockFault> {
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC | OFlags::NOFOLLOW;
     let file = rustix::fs::openat(CWD, path, flags, FILE_MODE);

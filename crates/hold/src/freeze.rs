@@ -6,10 +6,12 @@
 
 use std::time::{Duration, Instant};
 
+use glis_os::Handle;
+use glis_os::process::Stat;
 use glis_wire::hold::Report;
-use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+use rustix::process::Signal;
 
-use crate::family::{self, Process};
+use crate::family;
 use crate::frost::{Frost, State};
 use crate::holder::Holder;
 use crate::stage::Step;
@@ -21,10 +23,9 @@ const FREEZE_WAIT: Duration = Duration::from_secs(3);
 const LOOK_PAUSE: Duration = Duration::from_millis(5);
 
 impl Holder {
-    /// Begins to stop the agent in place.
     pub(crate) fn freeze(&mut self, client: u64, order: u64) {
-        if self.stage.agent_end().is_some() || !matches!(self.stage.step, Step::Running) {
-            self.refuse(client, order, "the agent has ended, or is about to");
+        if self.stage.end.is_some() || !matches!(self.stage.step, Step::Running) {
+            self.clients.refuse(client, order, "the agent has ended, or is about to");
             return;
         }
         let now = Instant::now();
@@ -33,10 +34,9 @@ impl Holder {
         self.spread_frost(now);
     }
 
-    /// Lets the agent go on.
     pub(crate) fn thaw(&mut self, client: u64, order: u64) {
         self.melt();
-        self.confirm(client, order);
+        self.clients.tell(client, &Report::Wrote { order });
     }
 
     /// Stops whoever is due, and sees whether anybody still moves.
@@ -44,7 +44,7 @@ impl Holder {
         if self.frost.deadline().is_none_or(|at| at > now) {
             return;
         }
-        if self.stage.agent_end().is_some() {
+        if self.stage.end.is_some() {
             // What is left of it is ended, and not kept.
             self.leave_frost();
             return;
@@ -54,7 +54,7 @@ impl Holder {
             State::None => {}
             State::Spreading { client, order, .. } if moving.is_empty() => {
                 self.frost.state = State::Whole { look_at: None };
-                self.confirm(client, order);
+                self.clients.tell(client, &Report::Wrote { order });
             }
             State::Whole { .. } if moving.is_empty() => {
                 self.frost.state = State::Whole { look_at: None };
@@ -63,7 +63,7 @@ impl Holder {
                 let who = moving.first().map_or(0, |process| process.pid);
                 let why = format!("process {who} ({}) does not stop", family::command_of(who));
                 self.melt();
-                self.refuse(client, order, &why);
+                self.clients.refuse(client, order, &why);
             }
             State::Spreading { client, order, until, .. } => {
                 self.stop_topmost(&moving);
@@ -81,7 +81,7 @@ impl Holder {
     pub(crate) fn leave_frost(&mut self) {
         let former = std::mem::take(&mut self.frost.state);
         if let State::Spreading { client, order, .. } = former {
-            self.refuse(client, order, "the agent ends");
+            self.clients.refuse(client, order, "the agent ends");
         }
     }
 
@@ -90,7 +90,7 @@ impl Holder {
         let Frost { stopped, .. } = std::mem::take(&mut self.frost);
         let members = self.killer.members();
         for (pid, start_ticks) in stopped.into_iter().rev() {
-            let known = |one: &&Process| one.pid == pid && one.start_ticks == start_ticks;
+            let known = |one: &&Stat| one.pid == pid && one.start_ticks == start_ticks;
             if let Some(member) = members.iter().find(known) {
                 signal(member, Signal::CONT);
             }
@@ -102,19 +102,18 @@ impl Holder {
     pub(crate) fn wake_group(&self) {
         let group = self.agent.as_raw_pid();
         let members = self.killer.members();
-        for member in members.iter().filter(|one| one.stopped && one.group == group) {
+        for member in members.iter().filter(|one| one.is_stopped() && one.group == group) {
             signal(member, Signal::CONT);
         }
     }
 
-    /// Who belongs to the agent and is not stopped.
-    fn moving(&self) -> Vec<Process> {
+    fn moving(&self) -> Vec<Stat> {
         let members = self.killer.members().into_iter();
-        members.filter(|member| !member.zombie && !member.stopped).collect()
+        members.filter(|member| !member.is_over() && !member.is_stopped()).collect()
     }
 
     /// Stops those that have nobody above them who still moves.
-    fn stop_topmost(&mut self, moving: &[Process]) {
+    fn stop_topmost(&mut self, moving: &[Stat]) {
         let moves = |pid: i32| moving.iter().any(|process| process.pid == pid);
         for process in moving.iter().filter(|process| !moves(process.parent)) {
             if signal(process, Signal::STOP) {
@@ -125,18 +124,10 @@ impl Holder {
             }
         }
     }
-
-    fn confirm(&mut self, id: u64, order: u64) {
-        if let Some(client) = self.clients.iter_mut().find(|client| client.id == id) {
-            client.tell(&Report::Wrote { order });
-        }
-    }
 }
 
 /// Sends a signal, unless the number belongs to another process by now.
-fn signal(process: &Process, signal: Signal) -> bool {
-    let handle =
-        Pid::from_raw(process.pid).and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
+fn signal(process: &Stat, signal: Signal) -> bool {
     // The handle is open: if the process is still the one that was seen, it is the right one.
-    handle.is_some_and(|handle| process.is_unchanged() && pidfd_send_signal(handle, signal).is_ok())
+    Handle::open(process.pid).is_ok_and(|handle| process.is_unchanged() && handle.signal(signal))
 }

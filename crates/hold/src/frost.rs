@@ -12,7 +12,6 @@ pub(crate) struct Frost {
 
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) enum State {
-    /// It runs.
     #[default]
     None,
     /// It is being stopped, because this client has asked so by this order.

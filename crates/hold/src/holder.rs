@@ -5,18 +5,19 @@ use std::io;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-use glis_wire::hold::{Hello, Limit, PROTOCOL, ProcessMark, Report, Size, place};
+use glis_wire::hold::{Hello, Limit, PROTOCOL, Process, Report, Size, place};
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::fs::{CWD, Mode, OFlags};
 use rustix::process::Pid;
 
 use crate::client::{Client, Room};
+use crate::clients::Clients;
 use crate::environment::Environment;
 use crate::errors::Errors;
 use crate::family::Family;
 use crate::folder::Folder;
 use crate::frost::Frost;
-use crate::input::{Flow, Input};
+use crate::input::{Flow, Input, Queue};
 use crate::kill::Killer;
 use crate::mending::{self, Mending};
 use crate::output::Output;
@@ -44,19 +45,14 @@ pub(crate) const TOKEN_CLIENTS: u64 = 16;
 /// What does not change while the holder lives, but for the size.
 #[derive(Debug)]
 pub(crate) struct Facts {
-    /// The session's id.
     pub(crate) session: String,
-    /// The generation.
     pub(crate) generation: u32,
-    /// The agent's process.
-    pub(crate) process: ProcessMark,
+    pub(crate) process: Process,
     /// Offset where this generation's output begins.
     pub(crate) began_at: u64,
     /// The terminal's size in force; `None` with pipes.
     pub(crate) size: Option<Size>,
-    /// What the agent was started with.
     pub(crate) environment: Environment,
-    /// The limits that came with it.
     pub(crate) limits: Vec<Limit>,
     /// Where the session's folder is, or was.
     pub(crate) dir: String,
@@ -67,21 +63,17 @@ pub(crate) struct Facts {
 /// What is made before the agent is.
 #[derive(Debug)]
 pub(crate) struct Parts {
-    /// The session's folder.
     pub(crate) folder: Folder,
     /// Locks that end with this process, by path.
     pub(crate) locks: Vec<(String, File)>,
-    /// The event queue.
     pub(crate) epoll: OwnedFd,
     /// The file that signals are read from.
     pub(crate) signals: OwnedFd,
-    /// The socket.
     pub(crate) listener: OwnedFd,
     /// The log, which has no source yet.
     pub(crate) output: Output,
 }
 
-/// A holder at work.
 #[derive(Debug)]
 pub(crate) struct Holder {
     pub(crate) facts: Facts,
@@ -90,62 +82,58 @@ pub(crate) struct Holder {
     pub(crate) agent: Pid,
     pub(crate) output: Output,
     pub(crate) input: Input,
-    /// How many frames of clients were queued for the agent; nothing if one may be unread.
-    pub(crate) inputs: Option<u64>,
-    pub(crate) input_pipe: Option<OwnedFd>,
     pub(crate) errors: Option<Errors>,
     pub(crate) far_end: Option<OwnedFd>,
-    pub(crate) clients: Vec<Client>,
+    pub(crate) clients: Clients,
     pub(crate) stage: Stage,
     pub(crate) killer: Killer,
     pub(crate) mending: Mending,
     pub(crate) frost: Frost,
     pub(crate) epoll: OwnedFd,
     pub(crate) signals: OwnedFd,
-    listener: OwnedFd,
-    next_client: u64,
-    /// How many follow the output, and how many of them are attached.
-    audience: (u32, u32),
-    input_armed: bool,
-    pub(crate) accept_again_at: Option<Instant>,
 }
 
 impl Holder {
     /// Puts a running agent and the parts together.
     pub(crate) fn begin(facts: Facts, parts: Parts, spawned: Spawned) -> io::Result<Self> {
-        let agent = spawned.pid.as_raw_pid();
+        let Spawned { pid, ends } = spawned;
+        let agent = pid.as_raw_pid();
         let family = Family::of_agent(&facts.session, agent);
         let mut holder = Self {
             facts,
             folder: parts.folder,
             locks: parts.locks,
-            agent: spawned.pid,
+            agent: pid,
             output: parts.output,
-            input: Input::default(),
-            inputs: Some(0),
-            input_pipe: spawned.input,
-            errors: spawned.errors.map(Errors::new),
-            far_end: spawned.far_end,
-            clients: Vec::new(),
+            input: Input {
+                queue: Queue::default(),
+                handed: Some(0),
+                pipe: ends.input,
+                armed: false,
+            },
+            errors: ends.errors.map(Errors::new),
+            far_end: ends.far_end,
+            clients: Clients {
+                all: Vec::new(),
+                listener: parts.listener,
+                next: TOKEN_CLIENTS,
+                audience: (0, 0),
+                accept_again_at: None,
+            },
             stage: Stage::default(),
             killer: Killer::new(family, Some(agent)),
             mending: Mending::default(),
             frost: Frost::default(),
             epoll: parts.epoll,
             signals: parts.signals,
-            listener: parts.listener,
-            next_client: TOKEN_CLIENTS,
-            audience: (0, 0),
-            input_armed: false,
-            accept_again_at: None,
         };
         holder.watch(TOKEN_SIGNALS, holder.signals.as_fd(), EventFlags::IN)?;
-        holder.watch(TOKEN_LISTENER, holder.listener.as_fd(), EventFlags::IN)?;
-        holder.watch(TOKEN_OUTPUT, spawned.output.as_fd(), EventFlags::IN)?;
+        holder.watch(TOKEN_LISTENER, holder.clients.listener.as_fd(), EventFlags::IN)?;
+        holder.watch(TOKEN_OUTPUT, ends.output.as_fd(), EventFlags::IN)?;
         if let Some(source) = holder.errors.as_ref().and_then(|errors| errors.source.as_ref()) {
             holder.watch(TOKEN_ERRORS, source.as_fd(), EventFlags::IN)?;
         }
-        holder.output.source = Some(spawned.output);
+        holder.output.source = Some(ends.output);
         if let Some(size) = holder.facts.size {
             holder.note_size(size);
         }
@@ -169,15 +157,15 @@ impl Holder {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             session: self.facts.session.clone(),
             generation: self.facts.generation,
-            holder_pid: crate::family::own_pid(),
+            holder_pid: glis_os::process::own_pid(),
             process: self.facts.process.clone(),
             end: self.output.end(),
             began_at: self.facts.began_at,
             oldest: self.output.oldest(),
             size: self.facts.size,
-            clients: self.audience.0,
-            attached: Some(self.audience.1),
-            inputs: self.inputs,
+            clients: self.clients.audience.0,
+            attached: Some(self.clients.audience.1),
+            handed: self.input.handed,
             ended: self.stage.record().cloned(),
             folder_lost: self.mending.folder_lost,
         }
@@ -206,14 +194,7 @@ impl Holder {
     pub(crate) fn take_output(&mut self) {
         if let Err(gap) = self.output.drain() {
             complain("output is lost to the log", &gap.why);
-            self.tell_all(&Report::Gap { at: gap.at, why: gap.why.to_string() });
-        }
-    }
-
-    /// Queues a report for every client.
-    pub(crate) fn tell_all(&mut self, report: &Report) {
-        for client in &mut self.clients {
-            client.tell(report);
+            self.clients.tell_all(&Report::Gap { at: gap.at, why: gap.why.to_string() });
         }
     }
 
@@ -228,17 +209,17 @@ impl Holder {
     pub(crate) fn input_end(&self) -> Option<BorrowedFd<'_>> {
         match self.facts.size {
             Some(_) => self.output.source.as_ref().map(OwnedFd::as_fd),
-            None => self.input_pipe.as_ref().map(OwnedFd::as_fd),
+            None => self.input.pipe.as_ref().map(OwnedFd::as_fd),
         }
     }
 
     /// Asks to be woken when the agent takes input again, or no longer.
     pub(crate) fn arm_input(&mut self, flow: Flow) {
         let wanted = flow == Flow::Blocked;
-        if self.input_armed == wanted {
+        if self.input.armed == wanted {
             return;
         }
-        self.input_armed = wanted;
+        self.input.armed = wanted;
         let Some(end) = self.input_end() else { return };
         let (write, both) = (EventFlags::OUT, EventFlags::IN | EventFlags::OUT);
         let data = EventData::new_u64;
@@ -261,48 +242,51 @@ impl Holder {
     /// Takes another socket in place of the one whose file is gone. Connections stay.
     pub(crate) fn listen_on(&mut self, listener: OwnedFd) -> io::Result<()> {
         self.watch(TOKEN_LISTENER, listener.as_fd(), EventFlags::IN)?;
-        self.listener = listener;
+        self.clients.listener = listener;
         Ok(())
     }
 
     pub(crate) fn accept_clients(&mut self) {
-        self.accept_again_at = None;
+        self.clients.accept_again_at = None;
         loop {
-            match socket::accept(&self.listener) {
-                Ok(Some(_)) if self.clients.len() >= CLIENTS_MAX => {}
+            match socket::accept(&self.clients.listener) {
+                Ok(Some(_)) if self.clients.all.len() >= CLIENTS_MAX => {}
                 Ok(Some(client)) => self.welcome(client),
                 Ok(None) => break,
                 Err(fault) => {
                     complain("a client cannot be accepted", &fault);
-                    self.accept_again_at = Some(Instant::now() + ACCEPT_PAUSE);
+                    self.clients.accept_again_at = Some(Instant::now() + ACCEPT_PAUSE);
                     break;
                 }
             }
         }
         // While descriptors are short the listener would be an event without end.
-        let flags =
-            if self.accept_again_at.is_some() { EventFlags::empty() } else { EventFlags::IN };
-        let _ =
-            epoll::modify(&self.epoll, &self.listener, EventData::new_u64(TOKEN_LISTENER), flags);
+        let flags = if self.clients.accept_again_at.is_some() {
+            EventFlags::empty()
+        } else {
+            EventFlags::IN
+        };
+        let (listener, data) = (&self.clients.listener, EventData::new_u64(TOKEN_LISTENER));
+        let _ = epoll::modify(&self.epoll, listener, data, flags);
     }
 
     fn welcome(&mut self, socket: OwnedFd) {
         // What a daemon said that has died meanwhile counts before what the next one is told.
         self.hear_out();
-        let id = self.next_client;
+        let id = self.clients.next;
         if self.watch(id, socket.as_fd(), EventFlags::IN).is_err() {
             return;
         }
-        self.next_client += 1;
+        self.clients.next += 1;
         let mut client = Client::new(id, socket);
         client.tell(&Report::Hello(self.hello()));
-        self.clients.push(client);
+        self.clients.all.push(client);
     }
 
     /// Gives every client what it is due, and lets go of those that are broken.
     pub(crate) fn settle(&mut self, now: Instant) {
         let end = self.output.end();
-        for client in &mut self.clients {
+        for client in &mut self.clients.all {
             if client.watch.is_some_and(|beyond| end > beyond) {
                 client.watch = None;
                 client.tell(&Report::Output { end });
@@ -310,7 +294,7 @@ impl Holder {
         }
         self.count_audience();
         let mut progress = false;
-        for client in &mut self.clients {
+        for client in &mut self.clients.all {
             if client.room == Room::Awaited {
                 continue;
             }
@@ -328,21 +312,21 @@ impl Holder {
         if progress {
             self.stage.progressed(now);
         }
-        if self.clients.iter().any(|client| client.broken) {
-            self.clients.retain(|client| !client.broken);
+        if self.clients.all.iter().any(|client| client.broken) {
+            self.clients.all.retain(|client| !client.broken);
             self.settle(now);
         }
     }
 
     fn count_audience(&mut self) {
-        let following = self.clients.iter().filter(|client| client.cursor.is_some());
+        let following = self.clients.all.iter().filter(|client| client.cursor.is_some());
         let counted = following.fold((0, 0), |(all, attached), client| {
             (all + 1, attached + u32::from(client.is_attached()))
         });
-        if counted != self.audience {
-            self.audience = counted;
+        if counted != self.clients.audience {
+            self.clients.audience = counted;
             let (clients, attached) = (counted.0, Some(counted.1));
-            self.tell_all(&Report::Audience { clients, attached });
+            self.clients.tell_all(&Report::Audience { clients, attached });
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What clients want the agent to read, in the order in which they said it.
 
 use std::collections::VecDeque;
-use std::os::fd::BorrowedFd;
+use std::os::fd::{BorrowedFd, OwnedFd};
 
 use rustix::io::Errno;
 
@@ -12,17 +12,26 @@ const QUEUE_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// What a frame costs besides its bytes, so that a million empty ones are not free.
 const PIECE_COST: usize = 64;
 
-/// The queue of input that the agent has not taken yet.
-#[derive(Debug, Default)]
+/// What of it the agent has not taken yet, and the way to it.
+#[derive(Debug)]
 pub(crate) struct Input {
-    queue: VecDeque<Piece>,
+    pub(crate) queue: Queue,
+    /// The last message that was queued, as in [`glis_wire::hold::Hello::handed`]; nothing if one may be unread.
+    pub(crate) handed: Option<u64>,
+    /// The agent's, if it has pipes; a terminal is read from and written to in one place.
+    pub(crate) pipe: Option<OwnedFd>,
+    /// Whether it is awaited that the agent takes more.
+    pub(crate) armed: bool,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Queue {
+    pieces: VecDeque<Piece>,
     cost: usize,
 }
 
-/// One frame of input.
 #[derive(Debug)]
 pub(crate) struct Piece {
-    /// Who sent it.
     pub(crate) client: u64,
     /// The sender's number for it, or 0.
     pub(crate) order: u64,
@@ -33,7 +42,6 @@ pub(crate) struct Piece {
 /// What came of an attempt to hand over input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Flow {
-    /// The queue is empty.
     Done,
     /// The agent takes no more for the moment.
     Blocked,
@@ -41,26 +49,25 @@ pub(crate) enum Flow {
     Closed,
 }
 
-impl Input {
+impl Queue {
     /// Queues a frame, or says that there is no room for it.
-    pub(crate) fn queue(&mut self, client: u64, order: u64, bytes: Vec<u8>) -> Result<(), ()> {
+    pub(crate) fn add(&mut self, client: u64, order: u64, bytes: Vec<u8>) -> Result<(), ()> {
         let cost = bytes.len() + PIECE_COST;
         if self.cost + cost > QUEUE_BYTES_MAX {
             return Err(());
         }
         self.cost += cost;
-        self.queue.push_back(Piece { client, order, bytes, taken: 0 });
+        self.pieces.push_back(Piece { client, order, bytes, taken: 0 });
         Ok(())
     }
 
-    /// Whether anything waits.
     pub(crate) fn is_empty(&self) -> bool {
-        self.queue.is_empty()
+        self.pieces.is_empty()
     }
 
     /// Hands over as much as the agent takes. `done` is told of every frame that is through.
     pub(crate) fn flow(&mut self, into: BorrowedFd<'_>, mut done: impl FnMut(&Piece)) -> Flow {
-        while let Some(piece) = self.queue.front_mut() {
+        while let Some(piece) = self.pieces.front_mut() {
             if piece.taken < piece.bytes.len() {
                 match rustix::io::write(into, &piece.bytes[piece.taken..]) {
                     Ok(len) => piece.taken += len,
@@ -72,18 +79,18 @@ impl Input {
             if piece.taken == piece.bytes.len() {
                 self.cost -= piece.bytes.len() + PIECE_COST;
                 done(piece);
-                self.queue.pop_front();
+                self.pieces.pop_front();
             }
         }
         // One large paste must not make an idle holder keep its memory.
-        self.queue.shrink_to(0);
+        self.pieces.shrink_to(0);
         Flow::Done
     }
 
     /// Takes everything that will not be handed over any more.
     pub(crate) fn give_up(&mut self) -> VecDeque<Piece> {
         self.cost = 0;
-        std::mem::take(&mut self.queue)
+        std::mem::take(&mut self.pieces)
     }
 }
 
@@ -93,10 +100,10 @@ mod tests {
 
     #[test]
     fn a_queue_that_nobody_empties_refuses_in_the_end() {
-        let mut input = Input::default();
-        let taken = (0..100_000).take_while(|_| input.queue(1, 0, Vec::new()).is_ok()).count();
+        let mut queue = Queue::default();
+        let taken = (0..100_000).take_while(|_| queue.add(1, 0, Vec::new()).is_ok()).count();
         assert_eq!(taken, QUEUE_BYTES_MAX / PIECE_COST);
-        assert_eq!(input.give_up().len(), taken);
-        assert!(input.queue(1, 0, vec![0; 1000]).is_ok());
+        assert_eq!(queue.give_up().len(), taken);
+        assert!(queue.add(1, 0, vec![0; 1000]).is_ok());
     }
 }

@@ -1,12 +1,12 @@
 //! Ending processes without ever hitting a stranger: each is held by a handle that was opened
 //! before its identity was looked at again.
 
-use std::os::fd::OwnedFd;
+use glis_os::Handle;
+use glis_os::process::{self, Stat};
+use glis_wire::hold::{Children, Killed, Process};
+use rustix::process::{Pid, Signal};
 
-use glis_wire::hold::{Children, Killed, ProcessMark};
-use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
-
-use crate::family::{self, Family, Process};
+use crate::family::{self, Family};
 
 /// A session that leaves more than this behind is listed in part; all of it is ended.
 const LISTED_MAX: usize = 256;
@@ -24,16 +24,15 @@ pub(crate) struct Killer {
 /// Which processes of the family are left alone.
 #[derive(Debug)]
 pub(crate) enum Spared {
-    /// None of them.
     None,
     /// Those in another session than this one.
     Outside(i32),
     /// These, which an earlier round has spared.
-    These(Vec<ProcessMark>),
+    These(Vec<Process>),
 }
 
 impl Spared {
-    fn covers(&self, process: &Process) -> bool {
+    fn covers(&self, process: &Stat) -> bool {
         match self {
             Self::None => false,
             Self::Outside(session) => process.session != *session,
@@ -45,18 +44,16 @@ impl Spared {
 #[derive(Debug)]
 struct Known {
     /// `None` once the process is gone, or if there was no handle to be had.
-    handle: Option<OwnedFd>,
+    handle: Option<Handle>,
     alive: bool,
     killed: Killed,
 }
 
 impl Killer {
-    /// No process is known yet.
     pub(crate) fn new(family: Family, agent: Option<i32>) -> Self {
         Self { family, agent, known: Vec::new(), spared: Spared::None }
     }
 
-    /// Leaves these alone from now on.
     pub(crate) fn spare(&mut self, spared: Spared) {
         self.spared = spared;
     }
@@ -70,7 +67,7 @@ impl Killer {
     }
 
     /// Everybody who is to be ended, or stopped.
-    pub(crate) fn members(&self) -> Vec<Process> {
+    pub(crate) fn members(&self) -> Vec<Stat> {
         let members = self.family.members().into_iter();
         members.filter(|member| !self.spared.covers(member)).collect()
     }
@@ -81,7 +78,7 @@ impl Killer {
             return Vec::new();
         }
         let members = self.family.members().into_iter();
-        let kept = members.filter(|member| !member.zombie && self.spared.covers(member));
+        let kept = members.filter(|member| !member.is_over() && self.spared.covers(member));
         kept.take(LISTED_MAX).map(|member| Known::new(&member, None).killed).collect()
     }
 
@@ -110,7 +107,7 @@ impl Killer {
         let members = self.members();
         self.meet(&members);
         for known in &mut self.known {
-            let member = members.iter().find(|member| !member.zombie && known.is(member));
+            let member = members.iter().find(|member| !member.is_over() && known.is(member));
             known.alive = member.is_some();
             let Some(member) = member else {
                 known.handle = None;
@@ -125,18 +122,18 @@ impl Killer {
             known.describe();
             let Some(handle) = &known.handle else { continue };
             // It may be gone in this instant, which is what was wanted.
-            let _ = pidfd_send_signal(handle, signal);
-            if member.stopped {
+            handle.signal(signal);
+            if member.is_stopped() {
                 // Until it goes on, it takes no other signal.
-                let _ = pidfd_send_signal(handle, Signal::CONT);
+                handle.signal(Signal::CONT);
             }
         }
         reap(&members, self.agent);
-        members.iter().filter(|member| !member.zombie).count()
+        members.iter().filter(|member| !member.is_over()).count()
     }
 
     /// Handles on those that still live, to wait for.
-    pub(crate) fn handles(&self) -> impl Iterator<Item = &OwnedFd> {
+    pub(crate) fn handles(&self) -> impl Iterator<Item = &Handle> {
         self.known.iter().filter_map(|known| known.handle.as_ref())
     }
 
@@ -153,25 +150,19 @@ impl Killer {
         (listed(ended), listed(stuck))
     }
 
-    fn meet(&mut self, members: &[Process]) {
-        for member in members.iter().filter(|member| !member.zombie) {
-            let handle = || {
-                Pid::from_raw(member.pid).and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok())
-            };
-            if let Some(known) = self.known.iter_mut().find(|known| known.is(member)) {
-                if known.handle.is_none() {
-                    known.handle = handle();
-                }
-                continue;
+    fn meet(&mut self, members: &[Stat]) {
+        for member in members.iter().filter(|member| !member.is_over()) {
+            let handle = || Handle::open(member.pid).ok();
+            match self.known.iter_mut().find(|known| known.is(member)) {
+                Some(known) => known.handle = known.handle.take().or_else(handle),
+                None => self.known.push(Known::new(member, handle())),
             }
-            let handle = handle();
-            self.known.push(Known::new(member, handle));
         }
     }
 }
 
 impl Known {
-    fn new(process: &Process, handle: Option<OwnedFd>) -> Self {
+    fn new(process: &Stat, handle: Option<Handle>) -> Self {
         let killed = Killed {
             pid: process.pid,
             command: String::new(),
@@ -192,22 +183,24 @@ impl Known {
         let command = family::command_of(self.killed.pid);
         if command.is_empty() {
             if self.killed.command.is_empty() {
-                self.killed.command = family::name_of(self.killed.pid);
+                self.killed.command = process::name_of(self.killed.pid);
             }
             return;
         }
+        let cwd = process::folder_of(self.killed.pid).ok();
+        let cwd = cwd.map(|cwd| cwd.to_string_lossy().into_owned());
         self.killed.command = command;
-        self.killed.cwd = family::cwd_of(self.killed.pid).or(self.killed.cwd.take());
-        self.killed.ports = family::ports_of(self.killed.pid);
+        self.killed.cwd = cwd.or(self.killed.cwd.take());
+        self.killed.ports = process::ports_of(self.killed.pid);
     }
 
-    fn is(&self, process: &Process) -> bool {
+    fn is(&self, process: &Stat) -> bool {
         self.killed.pid == process.pid && self.killed.start_ticks == process.start_ticks
     }
 }
 
 /// Whether a process was left running on purpose, or belongs to one that was.
-pub(crate) fn is_kept(marks: &[ProcessMark], process: &Process) -> bool {
+pub(crate) fn is_kept(marks: &[Process], process: &Stat) -> bool {
     marks.iter().any(|mark| {
         let same = mark.pid == process.pid && mark.start_ticks == process.start_ticks;
         same || mark.pid == process.session
@@ -216,9 +209,9 @@ pub(crate) fn is_kept(marks: &[ProcessMark], process: &Process) -> bool {
 
 /// Waits for the zombies that were handed to this process, except the agent: as long as it is
 /// not waited for, its number cannot belong to anybody else.
-fn reap(members: &[Process], agent: Option<i32>) {
-    let own = family::own_pid();
-    for member in members.iter().filter(|one| one.zombie && one.parent == own) {
+fn reap(members: &[Stat], agent: Option<i32>) {
+    let own = process::own_pid();
+    for member in members.iter().filter(|one| one.is_over() && one.parent == own) {
         if Some(member.pid) != agent
             && let Some(pid) = Pid::from_raw(member.pid)
         {

@@ -71,18 +71,16 @@ impl Holder {
         self.stage.collect();
     }
 
-    /// Takes every step that is due.
     pub(crate) fn climb(&mut self, now: Instant) {
         while let Some(next) = self.next_step(now) {
             self.stage.step = next;
         }
     }
 
-    /// Whether the holder's work is done.
     pub(crate) fn may_leave(&self, now: Instant) -> bool {
         let Step::Ended(ended) = &self.stage.step else { return false };
         let end = self.output.end();
-        let settled = self.clients.iter().all(|client| client.is_satisfied(end));
+        let settled = self.clients.all.iter().all(|client| client.is_satisfied(end));
         (ended.kept || ended.collected) && (settled || now >= ended.progress_at + FOLLOWER_WAIT)
     }
 

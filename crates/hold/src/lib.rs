@@ -6,6 +6,7 @@
 
 mod birth;
 mod client;
+mod clients;
 mod environment;
 mod errors;
 mod family;
@@ -24,7 +25,6 @@ mod nursery;
 mod orders;
 mod output;
 mod program;
-mod reading;
 mod ring;
 mod run;
 mod sizes;
@@ -38,7 +38,7 @@ use std::io::{self, Write as _};
 use std::path::Path;
 use std::process::ExitCode;
 
-use glis_wire::hold::{Birth, Launch, ProcessMark};
+use glis_wire::hold::{Birth, Launch, Process};
 
 pub use nursery::run_nursery;
 pub use sweep::{SweepFault, sweep};
@@ -81,9 +81,9 @@ fn hold(launch: Launch) -> ExitCode {
 }
 
 /// [`sweep`] as a verb: prints what was found as one line of JSON. `kept` is a list of
-/// [`ProcessMark`]s as JSON.
+/// [`Process`]es as JSON.
 pub fn run_sweep(session: &str, dir: &Path, kept: &str) -> ExitCode {
-    let kept: Vec<ProcessMark> = serde_json::from_str(kept).unwrap_or_default();
+    let kept: Vec<Process> = serde_json::from_str(kept).unwrap_or_default();
     match sweep(session, dir, &kept) {
         Ok(swept) => {
             say(&serde_json::to_string(&swept).unwrap_or_default());

@@ -6,7 +6,6 @@
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, Write as _};
-use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::FileExt as _;
 
 use rustix::fs::Dir;
@@ -81,7 +80,7 @@ impl Log {
         let mut log = Self::open(folder, bytes_max, start)?;
         if let Some(file) = self.file.as_ref().filter(|_| log.end == start) {
             // It is open for writing alone.
-            let deleted = File::open(format!("/proc/self/fd/{}", file.as_raw_fd()))?;
+            let deleted = glis_os::descriptors::reopened(file)?;
             let mut piece = vec![0; COPY_BYTES];
             while log.end < self.end {
                 let len = deleted.read_at(&mut piece, log.end - start)?;
@@ -103,7 +102,6 @@ impl Log {
         self.end
     }
 
-    /// Oldest offset on disk.
     pub(crate) fn oldest(&self) -> u64 {
         self.segments.front().map_or(self.end, |segment| segment.start)
     }
@@ -218,9 +216,7 @@ impl Log {
 /// Output that did not reach the disk.
 #[derive(Debug)]
 pub(crate) struct LogGap {
-    /// Offset of the first byte that is missing.
     pub(crate) at: u64,
-    /// The operating system's reason.
     pub(crate) why: io::Error,
 }
 

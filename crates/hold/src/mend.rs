@@ -7,6 +7,7 @@ use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use glis_os::process::own_pid;
 use glis_wire::hold::{Report, place};
 
 use crate::folder::{Folder, LockFault};
@@ -18,7 +19,6 @@ const ATTEMPTS: u32 = 5;
 const AGAIN: Duration = Duration::from_secs(2);
 
 impl Holder {
-    /// Puts back what is missing.
     pub(crate) fn mend(&mut self) {
         self.mending.at = None;
         let outcome = if self.folder.is_deleted() { self.remake() } else { self.put_back() };
@@ -73,7 +73,7 @@ impl Holder {
             self.note_size(size);
         }
         self.mending.folder_lost = true;
-        self.tell_all(&Report::FolderLost { at: end });
+        self.clients.tell_all(&Report::FolderLost { at: end });
         Ok(())
     }
 }
@@ -92,7 +92,7 @@ pub(crate) fn own_lock(folder: &Folder) -> io::Result<std::fs::File> {
 /// is.
 pub(crate) fn sign(lock: &mut std::fs::File) {
     use std::io::Write as _;
-    let mark = family::mark_of(family::own_pid());
+    let mark = family::mark_of(own_pid());
     let text = mark.and_then(|mark| serde_json::to_vec(&mark).ok()).unwrap_or_default();
     // A disk that is full has no room for it; the lock holds all the same.
     drop(lock.set_len(0).and_then(|()| lock.write_all(&text)));

@@ -9,7 +9,6 @@ use crate::{complain, sys};
 /// A folder is deleted file by file: what is put back at once would only be in the way.
 const DELETION_TIME: Duration = Duration::from_millis(200);
 
-/// When the holder looks after its files.
 #[derive(Debug, Default)]
 pub(crate) struct Mending {
     /// When to look next, if there is a reason to.

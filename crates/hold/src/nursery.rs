@@ -9,7 +9,7 @@ use std::io;
 use std::process::ExitCode;
 
 use glis_wire::hold::{Birth, BirthFault, Launch};
-use rustix::io::Errno;
+use rustix::io::retry_on_intr;
 use rustix::pipe::{PipeFlags, pipe_with};
 
 use crate::sys::{self, Forked};
@@ -61,16 +61,7 @@ fn bear(line: Vec<u8>) -> io::Result<Option<ExitCode>> {
         }
         Forked::Parent => {
             drop(writer);
-            let mut word = Vec::new();
-            let mut piece = [0; 1024];
-            loop {
-                match rustix::io::read(&reader, &mut piece) {
-                    Ok(0) => break,
-                    Ok(len) => word.extend_from_slice(&piece[..len]),
-                    Err(Errno::INTR) => {}
-                    Err(fault) => return Err(fault.into()),
-                }
-            }
+            let word = crate::birth::read_whole(&reader)?;
             if word.is_empty() {
                 return Err(io::Error::other("it ended without a word"));
             }
@@ -91,11 +82,9 @@ fn read_line(pending: &mut Vec<u8>) -> io::Result<Option<Vec<u8>>> {
         if pending.len() > LINE_BYTES_MAX {
             return Err(io::ErrorKind::InvalidData.into());
         }
-        match rustix::io::read(rustix::stdio::stdin(), &mut piece) {
-            Ok(0) => return Ok(None),
-            Ok(len) => pending.extend_from_slice(&piece[..len]),
-            Err(Errno::INTR) => {}
-            Err(fault) => return Err(fault.into()),
+        match retry_on_intr(|| rustix::io::read(rustix::stdio::stdin(), &mut piece))? {
+            0 => return Ok(None),
+            len => pending.extend_from_slice(&piece[..len]),
         }
     }
 }

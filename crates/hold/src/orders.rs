@@ -1,9 +1,9 @@
 //! What clients ask for, and what comes of it.
 
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd as _, OwnedFd};
 
 use glis_wire::frame::{Frame, FrameFault};
-use glis_wire::hold::{Order, Report, Size};
+use glis_wire::hold::{MESSAGE, Order, Report, Size};
 use rustix::io::Errno;
 use rustix::net::RecvFlags;
 use rustix::process::Signal;
@@ -12,8 +12,7 @@ use rustix::termios::LocalModes;
 use crate::client::Client;
 use crate::folder::lock_at;
 use crate::holder::Holder;
-use crate::input::Flow;
-use crate::reading::reads_terminal;
+use crate::input::{Flow, Piece};
 use crate::spawn::winsize;
 
 /// As much as is read from a client at once.
@@ -37,9 +36,7 @@ impl Holder {
     pub(crate) fn listen_to(&mut self, id: u64) {
         let mut piece = [0; PIECE_BYTES];
         for _ in 0..PIECES_PER_TURN {
-            let Some(client) = self.clients.iter_mut().find(|client| client.id == id) else {
-                return;
-            };
+            let Some(client) = self.clients.find(id) else { return };
             match rustix::io::read(&client.socket, &mut piece) {
                 Ok(0) => client.broken = true,
                 Ok(len) => client.decoder.feed(&piece[..len]),
@@ -58,24 +55,23 @@ impl Holder {
 
     /// Reads all that has been said so far. Where that does not end, nothing is known of the input.
     pub(crate) fn hear_out(&mut self) {
-        let ids: Vec<u64> = self.clients.iter().map(|client| client.id).collect();
+        let ids: Vec<u64> = self.clients.all.iter().map(|client| client.id).collect();
         for id in ids {
             let heard_out = (0..TURNS_MAX).any(|_| {
                 self.listen_to(id);
-                let client = self.clients.iter().find(|client| client.id == id);
-                client.is_none_or(|client| client.broken || is_silent(&client.socket))
+                self.clients
+                    .find(id)
+                    .is_none_or(|client| client.broken || is_silent(&client.socket))
             });
             if !heard_out {
-                self.inputs = None;
+                self.input.handed = None;
             }
         }
     }
 
     fn obey_frames(&mut self, id: u64) {
         loop {
-            let Some(client) = self.clients.iter_mut().find(|client| client.id == id) else {
-                return;
-            };
+            let Some(client) = self.clients.find(id) else { return };
             match client.decoder.next_frame() {
                 Ok(None) => return,
                 Ok(Some(Frame::Raw { tag, bytes })) => self.take_input(id, tag, bytes),
@@ -85,7 +81,7 @@ impl Holder {
                 },
                 Err(_) => client.broken = true,
             }
-            if self.clients.iter().any(|client| client.id == id && client.broken) {
+            if self.clients.find(id).is_some_and(|client| client.broken) {
                 return;
             }
         }
@@ -94,14 +90,14 @@ impl Holder {
     /// An order of a later version is refused; what is no JSON at all is not spoken to.
     fn doubt(&mut self, id: u64, frame: &Frame, fault: &FrameFault) {
         if frame.words::<serde_json::Value>().is_ok() {
-            self.refuse(id, 0, &fault.to_string());
-        } else if let Some(client) = self.clients.iter_mut().find(|client| client.id == id) {
+            self.clients.refuse(id, 0, &fault.to_string());
+        } else if let Some(client) = self.clients.find(id) {
             client.broken = true;
         }
     }
 
     fn obey(&mut self, id: u64, order: Order) {
-        let Some(client) = self.clients.iter_mut().find(|client| client.id == id) else { return };
+        let Some(client) = self.clients.find(id) else { return };
         match order {
             Order::Follow { from } => {
                 client.cursor = Some(from);
@@ -120,30 +116,30 @@ impl Holder {
                 client.tell(&Report::Environment { env, limits });
             }
             Order::Reading => {
-                let reads = reads_terminal(self.agent.as_raw_pid());
+                let reads = glis_os::terminal::is_read(self.agent.as_raw_pid());
                 client.tell(&Report::Reading { reads });
             }
             Order::Collected => {
                 if !self.stage.collect() {
-                    self.refuse(id, 0, "the agent has not ended");
+                    self.clients.refuse(id, 0, "the agent has not ended");
                 }
             }
         }
     }
 
     fn take_input(&mut self, id: u64, order: u64, bytes: Vec<u8>) {
-        if self.stage.agent_end().is_some() || self.input_end().is_none() {
-            self.refuse(id, order, "the agent reads no more input");
+        if self.stage.end.is_some() || self.input_end().is_none() {
+            self.clients.refuse(id, order, "the agent reads no more input");
             return;
         }
         if self.frost.is_there() {
-            self.refuse(id, order, "the agent is stopped in place");
+            self.clients.refuse(id, order, "the agent is stopped in place");
             return;
         }
         // On pipes a protocol is spoken, and one key in the middle of it garbles all that follows.
         // A client that speaks it numbers its orders; an attached terminal does not.
         if order == 0 && self.facts.size.is_none() {
-            self.refuse(id, order, "an agent on pipes takes no keys");
+            self.clients.refuse(id, order, "an agent on pipes takes no keys");
             return;
         }
         if order != 0
@@ -152,17 +148,23 @@ impl Holder {
             let why = format!(
                 "its terminal takes lines of {LINE_BYTES_MAX} bytes at most and would cut one of {length}"
             );
-            self.refuse_for_good(id, order, why);
+            self.clients.tell(id, &Report::Refused { order, why, for_good: true });
             return;
         }
-        if let Some(client) = self.clients.iter_mut().find(|client| client.id == id) {
+        if let Some(client) = self.clients.find(id) {
             client.is_active();
         }
         self.apply_size_of(id);
-        if self.input.queue(id, order, bytes).is_ok() {
-            self.inputs = self.inputs.map(|inputs| inputs + 1);
+        if self.input.queue.add(id, order, bytes).is_ok() {
+            if order & MESSAGE != 0 {
+                self.input.handed = self.input.handed.map(|_| order);
+            }
         } else {
-            self.refuse(id, order, "the agent does not read its input, and too much waits already");
+            self.clients.refuse(
+                id,
+                order,
+                "the agent does not read its input, and too much waits already",
+            );
         }
     }
 
@@ -178,36 +180,31 @@ impl Holder {
         modes.local_modes.contains(LocalModes::ICANON).then_some(longest)
     }
 
-    fn refuse_for_good(&mut self, id: u64, order: u64, why: String) {
-        if let Some(client) = self.clients.iter_mut().find(|client| client.id == id) {
-            client.tell(&Report::Refused { order, why, for_good: true });
-        }
-    }
-
     /// Gives the agent the words that came with its launch.
     pub(crate) fn say_first(&mut self, words: &str) {
-        if !words.is_empty() && self.input.queue(NO_CLIENT, 0, words.as_bytes().to_vec()).is_ok() {
+        if !words.is_empty()
+            && self.input.queue.add(NO_CLIENT, 0, words.as_bytes().to_vec()).is_ok()
+        {
             self.flow_input();
         }
     }
 
     /// Hands input over as far as the agent takes it.
     pub(crate) fn flow_input(&mut self) {
-        if self.input.is_empty() {
+        if self.input.queue.is_empty() {
             return;
         }
-        let mut input = std::mem::take(&mut self.input);
-        let mut through = Vec::new();
-        let flow = match self.input_end() {
-            Some(end) => input.flow(end, |piece| through.push((piece.client, piece.order))),
+        let terminal = self.facts.size.is_some();
+        let end = if terminal { &self.output.source } else { &self.input.pipe };
+        let through = |piece: &Piece| {
+            if piece.order != 0 {
+                self.clients.tell(piece.client, &Report::Wrote { order: piece.order });
+            }
+        };
+        let flow = match end {
+            Some(end) => self.input.queue.flow(end.as_fd(), through),
             None => Flow::Closed,
         };
-        self.input = input;
-        for (id, order) in through.into_iter().filter(|(_, order)| *order != 0) {
-            if let Some(client) = self.clients.iter_mut().find(|client| client.id == id) {
-                client.tell(&Report::Wrote { order });
-            }
-        }
         self.arm_input(flow);
         if flow == Flow::Closed {
             self.close_input();
@@ -217,14 +214,14 @@ impl Holder {
     /// Ends the agent's input. What still waits is refused.
     pub(crate) fn close_input(&mut self) {
         self.arm_input(Flow::Closed);
-        self.input_pipe = None;
-        for piece in self.input.give_up() {
-            self.refuse(piece.client, piece.order, "the agent reads no more input");
+        self.input.pipe = None;
+        for piece in self.input.queue.give_up() {
+            self.clients.refuse(piece.client, piece.order, "the agent reads no more input");
         }
     }
 
     fn apply_size_of(&mut self, id: u64) {
-        let wanted = self.clients.iter_mut().find(|client| client.id == id);
+        let wanted = self.clients.find(id);
         let wanted = wanted.and_then(Client::size_due);
         if let Some(size) = wanted {
             self.apply_size(size);
@@ -242,18 +239,18 @@ impl Holder {
         }
         self.facts.size = Some(size);
         self.note_size(size);
-        self.tell_all(&Report::Resized { at: self.output.end(), size });
+        self.clients.tell_all(&Report::Resized { at: self.output.end(), size });
     }
 
     fn signal_agent(&mut self, id: u64, number: i32) {
         let outcome = match Signal::from_named_raw(number) {
             None => Err("there is no such signal".to_owned()),
-            Some(_) if self.stage.agent_end().is_some() => Err("the agent has ended".to_owned()),
+            Some(_) if self.stage.end.is_some() => Err("the agent has ended".to_owned()),
             Some(signal) => rustix::process::kill_process_group(self.agent, signal)
                 .map_err(|fault| fault.to_string()),
         };
         if let Err(why) = outcome {
-            self.refuse(id, 0, &why);
+            self.clients.refuse(id, 0, &why);
         }
     }
 
@@ -263,18 +260,11 @@ impl Holder {
         }
         match lock_at(&path) {
             Ok(file) => self.locks.push((path, file)),
-            Err(fault) => self.refuse(id, 0, &format!("{path}: {fault}")),
-        }
-    }
-
-    pub(crate) fn refuse(&mut self, id: u64, order: u64, why: &str) {
-        if let Some(client) = self.clients.iter_mut().find(|client| client.id == id) {
-            client.tell(&Report::Refused { order, why: why.to_owned(), for_good: false });
+            Err(fault) => self.clients.refuse(id, 0, &format!("{path}: {fault}")),
         }
     }
 }
 
-/// Whether there is nothing to read.
 fn is_silent(socket: &OwnedFd) -> bool {
     let mut byte = [0];
     let peeked = rustix::net::recv(socket, &mut byte, RecvFlags::PEEK | RecvFlags::DONTWAIT);

@@ -29,7 +29,6 @@ pub(crate) struct Output {
 pub(crate) struct Stretch<'a> {
     /// Offset of the first byte.
     pub(crate) at: u64,
-    /// The bytes.
     pub(crate) bytes: &'a [u8],
 }
 
@@ -134,7 +133,6 @@ impl Output {
         }
     }
 
-    /// Makes the log durable.
     pub(crate) fn sync(&self) -> std::io::Result<()> {
         self.log.sync()
     }

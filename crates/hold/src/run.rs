@@ -38,7 +38,7 @@ impl Holder {
             if self.output.rest_at().is_some_and(|at| at <= now) {
                 self.output.rest();
             }
-            if self.accept_again_at.is_some_and(|at| at <= now) {
+            if self.clients.accept_again_at.is_some_and(|at| at <= now) {
                 self.accept_clients();
             }
             if self.mending.at.is_some_and(|at| at <= now) {
@@ -63,8 +63,12 @@ impl Holder {
     }
 
     fn deadline(&self) -> Option<Instant> {
-        let due =
-            [self.stage.deadline(), self.output.rest_at(), self.accept_again_at, self.mending.at];
+        let due = [
+            self.stage.deadline(),
+            self.output.rest_at(),
+            self.clients.accept_again_at,
+            self.mending.at,
+        ];
         let due = due.into_iter().chain([self.frost.deadline()]);
         due.flatten().min()
     }
@@ -86,7 +90,7 @@ impl Holder {
                 }
             }
             id => {
-                if let Some(client) = self.clients.iter_mut().find(|client| client.id == id) {
+                if let Some(client) = self.clients.find(id) {
                     if flags.contains(EventFlags::OUT) {
                         client.room = Room::Found;
                     }

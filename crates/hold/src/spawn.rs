@@ -21,21 +21,23 @@ use crate::{limits, program};
 pub(crate) struct Spawned {
     /// The agent's process, a child of ours.
     pub(crate) pid: Pid,
+    pub(crate) ends: Ends,
+}
+
+#[derive(Debug)]
+pub(crate) struct Ends {
     /// The terminal, or the pipe that the agent writes to.
     pub(crate) output: OwnedFd,
     /// The pipe that the agent reads from; with a terminal the output is the input as well.
     pub(crate) input: Option<OwnedFd>,
-    /// The pipe of the agent's errors.
     pub(crate) errors: Option<OwnedFd>,
     /// The agent's end of the terminal. Held open, so that an agent that closes its last handle
     /// and opens the terminal again does not look like one that is gone.
     pub(crate) far_end: Option<OwnedFd>,
 }
 
-/// Why no agent runs.
 #[derive(Debug)]
 pub(crate) struct Fault {
-    /// What kind of failure.
     pub(crate) kind: BirthFault,
     /// For a person.
     pub(crate) message: String,
@@ -48,16 +50,15 @@ impl Fault {
     }
 }
 
-/// Starts the agent.
 pub(crate) fn spawn(launch: &Launch) -> Result<Spawned, Fault> {
     let mut command = command(launch)?;
-    let ends = ends(launch.face).map_err(|why| Fault::system("no terminal or pipes", why))?;
+    let ([stdin, stdout, stderr], ends) =
+        ends(launch.face).map_err(|why| Fault::system("no terminal or pipes", why))?;
     let controlling = match launch.face {
         Face::Terminal(_) => Controlling::Terminal,
         Face::Pipes => Controlling::Nothing,
     };
     sys::clean_slate(&mut command, controlling, launch.umask, limits::known_here(&launch.limits));
-    let [stdin, stdout, stderr] = ends.agents;
     command.stdin(Stdio::from(stdin)).stdout(Stdio::from(stdout)).stderr(Stdio::from(stderr));
     let child = command.spawn().map_err(|why| {
         let missing = [io::ErrorKind::NotFound, io::ErrorKind::PermissionDenied];
@@ -66,14 +67,7 @@ pub(crate) fn spawn(launch: &Launch) -> Result<Spawned, Fault> {
         let name = launch.argv.first().map_or("", String::as_str);
         Fault { kind, message: format!("`{name}` could not be started: {why}") }
     })?;
-    let pid = Pid::from_child(&child);
-    Ok(Spawned {
-        pid,
-        output: ends.output,
-        input: ends.input,
-        errors: ends.errors,
-        far_end: ends.far_end,
-    })
+    Ok(Spawned { pid: Pid::from_child(&child), ends })
 }
 
 fn command(launch: &Launch) -> Result<Command, Fault> {
@@ -98,22 +92,15 @@ fn command(launch: &Launch) -> Result<Command, Fault> {
     Ok(command)
 }
 
-struct Ends {
-    agents: [OwnedFd; 3],
-    output: OwnedFd,
-    input: Option<OwnedFd>,
-    errors: Option<OwnedFd>,
-    far_end: Option<OwnedFd>,
-}
-
-fn ends(face: Face) -> io::Result<Ends> {
+/// The agent's standard streams, and our ends of them.
+fn ends(face: Face) -> io::Result<([OwnedFd; 3], Ends)> {
     match face {
         Face::Terminal(size) => terminal(size),
         Face::Pipes => pipes(),
     }
 }
 
-fn terminal(size: Size) -> io::Result<Ends> {
+fn terminal(size: Size) -> io::Result<([OwnedFd; 3], Ends)> {
     let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
     let near = rustix::pty::openpt(flags)?;
     rustix::pty::grantpt(&near)?;
@@ -122,23 +109,18 @@ fn terminal(size: Size) -> io::Result<Ends> {
     rustix::termios::tcsetwinsize(&near, winsize(size.clamped()))?;
     without_blocking(&near)?;
     let agents = [far.try_clone()?, far.try_clone()?, far.try_clone()?];
-    Ok(Ends { agents, output: near, input: None, errors: None, far_end: Some(far) })
+    Ok((agents, Ends { output: near, input: None, errors: None, far_end: Some(far) }))
 }
 
-fn pipes() -> io::Result<Ends> {
+fn pipes() -> io::Result<([OwnedFd; 3], Ends)> {
     let (agent_in, input) = pipe_with(PipeFlags::CLOEXEC)?;
     let (output, agent_out) = pipe_with(PipeFlags::CLOEXEC)?;
     let (errors, agent_errors) = pipe_with(PipeFlags::CLOEXEC)?;
     for end in [&input, &output, &errors] {
         without_blocking(end)?;
     }
-    Ok(Ends {
-        agents: [agent_in, agent_out, agent_errors],
-        output,
-        input: Some(input),
-        errors: Some(errors),
-        far_end: None,
-    })
+    let ends = Ends { output, input: Some(input), errors: Some(errors), far_end: None };
+    Ok(([agent_in, agent_out, agent_errors], ends))
 }
 
 /// A size as the kernel takes it.

@@ -18,7 +18,6 @@ pub(crate) struct Stage {
     pub(crate) step: Step,
     /// How the agent ended, once it has. It is not waited for before everything else is gone.
     pub(crate) end: Option<End>,
-    /// Whether it was told to.
     pub(crate) ordered: bool,
     /// When it was first told to.
     pub(crate) told_at: Option<Instant>,
@@ -35,7 +34,6 @@ pub(crate) enum Step {
         until: Instant,
         terminate: Duration,
     },
-    /// SIGTERM was sent.
     Terminating {
         until: Instant,
     },
@@ -44,7 +42,6 @@ pub(crate) enum Step {
         until: Instant,
         look: Look,
     },
-    /// Everything gets SIGKILL.
     Killing {
         until: Instant,
         look: Look,
@@ -76,21 +73,14 @@ impl Look {
 #[derive(Debug)]
 pub(crate) struct Ended {
     pub(crate) record: ExitRecord,
-    /// Whether the record is on disk.
     pub(crate) kept: bool,
     /// Whether the daemon has it.
     pub(crate) collected: bool,
     pub(crate) keep_again_at: Instant,
-    /// When a client last took anything.
     pub(crate) progress_at: Instant,
 }
 
 impl Stage {
-    /// How the agent ended, from the moment that this is known.
-    pub(crate) fn agent_end(&self) -> Option<End> {
-        self.end
-    }
-
     /// The record, from the moment that everything is over.
     pub(crate) fn record(&self) -> Option<&ExitRecord> {
         match &self.step {
@@ -121,7 +111,6 @@ impl Stage {
         }
     }
 
-    /// Notes that a client has taken something.
     pub(crate) fn progressed(&mut self, now: Instant) {
         if let Step::Ended(ended) = &mut self.step {
             ended.progress_at = now;

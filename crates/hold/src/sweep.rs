@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use glis_wire::hold::{ProcessMark, Swept};
+use glis_wire::hold::{Process, Swept};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::Signal;
 
@@ -22,7 +22,6 @@ const KILL_WAIT: Duration = Duration::from_secs(2);
 /// A process that the family did not start yet may turn up while another is awaited.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
-/// Why nothing was swept.
 #[derive(Debug, thiserror::Error)]
 pub enum SweepFault {
     /// A holder lives: ask it.
@@ -35,7 +34,7 @@ pub enum SweepFault {
 
 /// Ends every process that carries the session's mark, except those that are to stay, in bounded
 /// time, and says which. Refuses while a holder lives; none can start meanwhile.
-pub fn sweep(session: &str, dir: &Path, kept: &[ProcessMark]) -> Result<Swept, SweepFault> {
+pub fn sweep(session: &str, dir: &Path, kept: &[Process]) -> Result<Swept, SweepFault> {
     // A folder that was deleted or moved is not made anew: the user may want to put it back.
     let lock = if dir.exists() { Some(take_lock(dir)?) } else { None };
     let mut killer = Killer::new(Family::marked(session), None);

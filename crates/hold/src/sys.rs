@@ -55,7 +55,7 @@ pub(crate) fn signals_as_file() -> io::Result<OwnedFd> {
 }
 
 /// Has the kernel send [`LOOK`] whenever a file is deleted from this folder or renamed in it. A file
-/// descriptor of its own for this (inotify) would be one of 128 that a user may have in all.
+/// descriptor of its own for this would be one of 128 that a user may have in all.
 pub(crate) fn watch_folder(folder: BorrowedFd<'_>) -> io::Result<()> {
     /// The same number on every architecture of Linux.
     const F_SETSIG: libc::c_int = 10;
@@ -121,13 +121,10 @@ pub fn close_inherited() {
 /// Which of the two one is after a fork.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Forked {
-    /// The one that was before.
     Parent,
-    /// The other one.
     Child,
 }
 
-/// Splits this process in two.
 pub(crate) fn fork() -> io::Result<Forked> {
     // SAFETY: a holder and its nursery have one thread, so the child inherits no lock that
     // another thread holds.
@@ -155,7 +152,6 @@ pub(crate) fn await_own_children() {
 pub(crate) enum Controlling {
     /// Standard input is a terminal and becomes the session's.
     Terminal,
-    /// There is no terminal.
     Nothing,
 }
 
@@ -240,9 +236,7 @@ pub(crate) fn give_back_heap() {
 /// pages of its program. They stay in the system's cache, and are mapped again when they are run.
 pub fn give_back_memory() {
     give_back_heap();
-    if let Ok(maps) = std::fs::read_to_string("/proc/self/maps")
-        && let Some(text) = executable_around(&maps, give_back_memory as fn() as usize)
-    {
+    if let Some(text) = own_code() {
         let at = ptr::with_exposed_provenance_mut(text.start);
         // SAFETY: the range is the program's own code, mapped from its file for reading and running
         // alone: what is run there afterwards is read from the file again.
@@ -250,17 +244,8 @@ pub fn give_back_memory() {
     }
 }
 
-/// The mapping around an address, if it is a file's and nothing can write to it.
-fn executable_around(maps: &str, address: usize) -> Option<Range<usize>> {
-    maps.lines().find_map(|line| {
-        let mut words = line.split_whitespace();
-        let (range, rights) = (words.next()?, words.next()?);
-        let (start, end) = range.split_once('-')?;
-        let number = |hex| usize::from_str_radix(hex, 16).ok();
-        let range = number(start)?..number(end)?;
-        let of_file = words.nth(2)? != "0";
-        (rights == "r-xp" && of_file && range.contains(&address)).then_some(range)
-    })
+fn own_code() -> Option<Range<usize>> {
+    glis_os::memory::code_around(give_back_memory as fn() as usize)
 }
 
 /// Anonymous memory that costs nothing until it is touched and can be given back.
@@ -271,7 +256,6 @@ pub(crate) struct Pages {
 }
 
 impl Pages {
-    /// Maps `len` bytes, all zero.
     pub(crate) fn new(len: usize) -> io::Result<Self> {
         // SAFETY: a fresh private mapping at an address of the kernel's choice.
         let at = unsafe {
@@ -326,22 +310,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_code_of_a_file_is_given_back() {
-        let maps = "00200000-00545000 r--p 00000000 fe:00 77 /opt/glis\n\
-                    00545000-013b1000 r-xp 00344000 fe:00 77 /opt/glis\n\
-                    013b1000-0140d000 rw-p 011af000 fe:00 77 /opt/glis\n\
-                    7fd000000000-7fd000001000 r-xp 00000000 00:00 0 [vdso]\n";
-        assert_eq!(executable_around(maps, 0x0060_0000), Some(0x0054_5000..0x013b_1000));
-        for elsewhere in [0x0020_0000, 0x013b_1000, 0x7fd0_0000_0000, 0x1000] {
-            assert_eq!(executable_around(maps, elsewhere), None);
-        }
-    }
-
-    #[test]
     fn a_program_runs_on_when_its_pages_are_given_back() {
         let text = || {
             let maps = std::fs::read_to_string("/proc/self/smaps").unwrap();
-            let own = executable_around(&maps, give_back_memory as fn() as usize).unwrap();
+            let own = own_code().unwrap();
             let from = maps.split_once(&format!("{:08x}-", own.start)).unwrap().1;
             let pss = from.lines().find_map(|line| line.strip_prefix("Pss:")).unwrap();
             pss.trim().trim_end_matches(" kB").parse::<u64>().unwrap()

@@ -8,19 +8,15 @@ use toml_edit::{Array, ArrayOfTables, DocumentMut, Item, Table, Value, value};
 /// What is to become of one key of a task.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Change<T> {
-    /// It stays.
     #[default]
     Keep,
-    /// It goes.
     Drop,
-    /// It is this.
     Set(T),
 }
 
 /// Changes to a task, key by key.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Changes {
-    /// What it is about.
     pub title: Change<String>,
     /// What an agent is told.
     pub prompt: Change<String>,
@@ -34,6 +30,11 @@ pub struct Changes {
     pub persona: Change<String>,
     /// A command for the shell that succeeds when it is done.
     pub accept: Change<String>,
+    /// How long that may take.
+    pub accept_secs: Change<String>,
+    /// What may be spent on it.
+    pub max_cost: Change<String>,
+    pub max_time: Change<String>,
 }
 
 /// Adds a task at the end; the text as it is then.
@@ -56,6 +57,9 @@ pub fn add(text: &str, task: &Task) -> Result<String, Vec<Fault>> {
         [("agent", &task.agent), ("persona", &task.persona), ("accept", &task.accept)]
     {
         set_text(&mut table, key, text.as_ref());
+    }
+    if task.proposed {
+        table.insert("proposed", value(true));
     }
     if let Some(group) = new_group(text, task) {
         tasks.push(group);
@@ -93,6 +97,9 @@ pub fn edit(text: &str, id: &str, changes: &Changes) -> Result<String, Vec<Fault
         ("agent", &changes.agent),
         ("persona", &changes.persona),
         ("accept", &changes.accept),
+        ("accept_secs", &changes.accept_secs),
+        ("max_cost", &changes.max_cost),
+        ("max_time", &changes.max_time),
     ] {
         match change {
             Change::Keep => {}
@@ -105,6 +112,13 @@ pub fn edit(text: &str, id: &str, changes: &Changes) -> Result<String, Vec<Fault
         Change::Drop => drop(table.remove("needs")),
         Change::Set(needs) => put(table, "needs", list(needs)),
     }
+    checked(&document)
+}
+
+/// Has a task that was proposed be one like any other; the text as it is then.
+pub fn approve(text: &str, id: &str) -> Result<String, Vec<Fault>> {
+    let mut document = parse(text)?;
+    find(&mut document, id)?.remove("proposed");
     checked(&document)
 }
 

@@ -40,24 +40,24 @@ pub(crate) fn faults(plan: &Plan) -> Vec<Fault> {
     let mut told: BTreeSet<usize> = BTreeSet::new();
     let mut faults = Vec::new();
     for place in &never {
-        let circle = circle_from(*place, &awaited);
-        let tasks: Vec<usize> = circle.iter().map(|place| task_of(*place)).collect();
+        let cycle = cycle_from(*place, &awaited);
+        let tasks: Vec<usize> = cycle.iter().map(|place| task_of(*place)).collect();
         if tasks.iter().any(|task| told.contains(task)) {
             continue;
         }
         told.extend(&tasks);
-        faults.extend(circle_fault(plan, tasks));
+        faults.extend(cycle_fault(plan, tasks));
     }
     let behind: BTreeSet<usize> = never.iter().map(|place| task_of(*place)).collect();
     for task in behind.difference(&told).filter_map(|at| plan.tasks.get(*at)) {
-        let why = format!("`{}` can never begin: it waits for a circle", task.id);
+        let why = format!("`{}` can never begin: it depends on a cycle", task.id);
         faults.push(Fault::new(task.line, why));
     }
     faults
 }
 
-/// Walks back along what is waited for until a place comes again: from there on it is a circle.
-fn circle_from(place: usize, awaited: &[Option<usize>]) -> Vec<usize> {
+/// Walks back along what is waited for until a place comes again: from there on it is a cycle.
+fn cycle_from(place: usize, awaited: &[Option<usize>]) -> Vec<usize> {
     let mut walked = vec![place];
     let mut at = place;
     while let Some(next) = awaited.get(at).copied().flatten() {
@@ -70,8 +70,8 @@ fn circle_from(place: usize, awaited: &[Option<usize>]) -> Vec<usize> {
     Vec::new()
 }
 
-/// A circle as it is told: from its first task in the file.
-fn circle_fault(plan: &Plan, mut tasks: Vec<usize>) -> Option<Fault> {
+/// A cycle as it is told: from its first task in the file.
+fn cycle_fault(plan: &Plan, mut tasks: Vec<usize>) -> Option<Fault> {
     tasks.dedup();
     if tasks.len() > 1 && tasks.first() == tasks.last() {
         tasks.pop();
@@ -82,6 +82,6 @@ fn circle_fault(plan: &Plan, mut tasks: Vec<usize>) -> Option<Fault> {
     tasks.push(first);
     let ids: Vec<_> =
         tasks.iter().filter_map(|at| plan.tasks.get(*at)).map(|task| task.id.as_str()).collect();
-    let why = format!("tasks wait for each other: {}", ids.join(" \u{2192} "));
+    let why = format!("dependency cycle: {}", ids.join(" \u{2192} "));
     Some(Fault::new(plan.tasks.get(first)?.line, why))
 }

@@ -2,15 +2,29 @@
 
 use crate::Fault;
 use crate::{Plan, Task};
+use glis_core::amount;
 use glis_core::name::{self, BadName};
-use glis_core::plain::in_one_line;
+use glis_core::plain::{in_one_line, in_sight};
+use glis_core::plan::Budget;
 use glis_core::queue::TooLong;
 use std::collections::{HashMap, HashSet};
 use toml_edit::{Document, Item, Table};
 
 /// What a table of a task may hold.
-const TASK_KEYS: [&str; 8] =
-    ["id", "title", "prompt", "parent", "needs", "agent", "persona", "accept"];
+const TASK_KEYS: [&str; 12] = [
+    "id",
+    "title",
+    "prompt",
+    "parent",
+    "needs",
+    "agent",
+    "persona",
+    "accept",
+    "accept_secs",
+    "max_cost",
+    "max_time",
+    "proposed",
+];
 
 /// Reads as much as can be read, and everything that is wrong with single keys, ids and names.
 pub(crate) fn read(text: &str) -> (Plan, Vec<Fault>) {
@@ -29,6 +43,7 @@ pub(crate) fn read(text: &str) -> (Plan, Vec<Fault>) {
     reader.check_ids(&plan);
     reader.check_names(&plan);
     reader.check_prompts(&plan);
+    reader.check_letters(&plan);
     (plan, reader.faults)
 }
 
@@ -64,8 +79,9 @@ impl Reader {
             let line = self.line_of_key(root, key);
             match (key, item) {
                 ("plan", Item::Table(head)) => {
-                    self.refuse_unknown(head, &["title"]);
+                    self.refuse_unknown(head, &["title", "max_cost", "max_time"]);
                     plan.title = self.text_at(head, "title");
+                    plan.budget = self.budget(head);
                 }
                 ("task", Item::ArrayOfTables(tasks)) => {
                     plan.tasks = tasks.iter().map(|table| self.task(table)).collect();
@@ -99,6 +115,9 @@ impl Reader {
             agent: self.text_at(table, "agent"),
             persona: self.text_at(table, "persona"),
             accept: self.text_at(table, "accept"),
+            accept_secs: self.time_at(table, "accept_secs").and_then(|secs| secs.try_into().ok()),
+            budget: self.budget(table),
+            proposed: self.flag_at(table, "proposed"),
             line,
         }
     }
@@ -130,6 +149,45 @@ impl Reader {
                 None
             }
         }
+    }
+
+    fn flag_at(&mut self, table: &Table, key: &str) -> bool {
+        let Some(item) = table.get(key) else { return false };
+        item.as_bool().unwrap_or_else(|| {
+            let line = self.line_of_key(table, key);
+            self.fault(line, format!("`{key}` must be true or false"));
+            true
+        })
+    }
+
+    fn budget(&mut self, table: &Table) -> Budget {
+        let (cost_micros, secs) = (self.dollars_at(table), self.time_at(table, "max_time"));
+        Budget { cost_micros, secs }
+    }
+
+    fn dollars_at(&mut self, table: &Table) -> Option<u64> {
+        let item = table.get("max_cost")?;
+        let given = item.as_float().map(|dollars| dollars.to_string());
+        let given = given.or_else(|| item.as_integer().map(|dollars| dollars.to_string()));
+        let given = given.or_else(|| item.as_str().map(str::to_owned));
+        let amount = given.and_then(|given| amount::dollars(&given));
+        if amount.is_none() {
+            let line = self.line_of_key(table, "max_cost");
+            self.fault(line, "`max_cost` must be an amount of dollars, such as 5 or 2.50");
+        }
+        amount
+    }
+
+    /// Seconds; a text has a unit.
+    fn time_at(&mut self, table: &Table, key: &str) -> Option<u64> {
+        let item = table.get(key)?;
+        let bare = item.as_integer().map(|secs| secs.to_string());
+        let secs = bare.as_deref().or(item.as_str()).and_then(amount::seconds);
+        if secs.is_none() {
+            let line = self.line_of_key(table, key);
+            self.fault(line, format!("`{key}` must be a time, such as \"90s\", \"30m\" or \"2h\""));
+        }
+        secs
     }
 
     fn list_at(&mut self, table: &Table, key: &str) -> Vec<String> {
@@ -175,6 +233,25 @@ impl Reader {
                         .unwrap_or_default();
                     let why = format!("`{id}` has `{name}` in `{key}`, and there is no such task");
                     self.fault(task.line, format!("{why}{hint}"));
+                }
+            }
+        }
+    }
+
+    /// What is not seen may say something else than what a person has read.
+    fn check_letters(&mut self, plan: &Plan) {
+        for task in &plan.tasks {
+            let texts =
+                [("title", &task.title), ("prompt", &task.prompt), ("accept", &task.accept)];
+            for (key, text) in texts {
+                let Some(text) = text else { continue };
+                let hides = |line: &&str| in_sight(line) != **line;
+                if let Some(line) = text.lines().find(hides) {
+                    let (id, line) = (&task.id, in_sight(line));
+                    self.fault(
+                        task.line,
+                        format!("`{id}` has letters in `{key}` that are not seen: {line}"),
+                    );
                 }
             }
         }

@@ -108,9 +108,9 @@ fn a_circle_is_told_once_and_what_waits_behind_it_too() {
     assert_eq!(
         told,
         [
-            "6: tasks wait for each other: a \u{2192} c \u{2192} b \u{2192} a",
-            "21: `d` can never begin: it waits for a circle",
-            "26: tasks wait for each other: x \u{2192} y \u{2192} x",
+            "6: dependency cycle: a \u{2192} c \u{2192} b \u{2192} a",
+            "21: `d` can never begin: it depends on a cycle",
+            "26: dependency cycle: x \u{2192} y \u{2192} x",
         ]
     );
 }
@@ -119,7 +119,7 @@ fn a_circle_is_told_once_and_what_waits_behind_it_too() {
 fn a_task_that_needs_its_own_group_waits_for_itself() {
     let text = "[[task]]\nid = \"g\"\n\n[[task]]\nid = \"a\"\nparent = \"g\"\nprompt = \"x\"\nneeds = [\"g\"]\n";
     let told = faults(text);
-    assert_eq!(told, ["1: tasks wait for each other: g \u{2192} a \u{2192} g"]);
+    assert_eq!(told, ["1: dependency cycle: g \u{2192} a \u{2192} g"]);
     let parents = "[[task]]\nid = \"a\"\nparent = \"b\"\n\n[[task]]\nid = \"b\"\nparent = \"a\"\n";
     assert_eq!(faults(parents).len(), 1);
 }

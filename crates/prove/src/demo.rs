@@ -2,11 +2,11 @@
 //! killed, a plan killed and finished, everything compared with what it was. Fails loudly if anything
 //! differs.
 
-use crate::stage::{Files, Stage, Voice, status_of};
+use crate::portrait::Portrait;
+use crate::stage::{self, Stage, Voice, status_of};
 use anyhow::{Context as _, Result, ensure};
 use serde_json::{Value, json};
-use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -45,7 +45,6 @@ pub fn run(voice: Voice) -> ExitCode {
     }
 }
 
-/// A small repository.
 fn set(voice: Voice) -> Result<Stage> {
     let stage = Stage::set("glis-demo-", voice)?;
     for (name, text) in [("README", "A small project.\n"), ("main.c", "int main(void) {}\n")] {
@@ -93,30 +92,32 @@ fn begin(stage: &mut Stage) -> Result<()> {
 }
 
 /// How far the editor is.
-fn lines_of(files: &Files) -> usize {
-    let notes = files.iter().find(|(path, _)| path.ends_with("notes.txt"));
-    notes.map_or(0, |(_, bytes)| bytes.split(|b| *b == b'\n').count() - 1)
+fn lines_of(tree: &Path) -> usize {
+    let notes = std::fs::read(tree.join("notes.txt")).unwrap_or_default();
+    notes.split(|byte| *byte == b'\n').count() - 1
 }
 
 /// What the paused session was, to be compared later.
 struct Before {
-    files: Files,
+    tree: PathBuf,
+    portrait: Portrait,
     screen: Value,
     session_ref: Value,
 }
 
 fn pause_in_the_middle(stage: &mut Stage) -> Result<Before> {
     stage.glis(&["wait", "editor", "--for", "busy", "--timeout", "20s"])?;
+    let shown = stage.glis(&["show", "editor"])?;
+    let tree = PathBuf::from(shown["worktree"].as_str().context("its worktree")?);
     // In the middle means: some of the lines are written, most are not.
-    stage
-        .until("the editor has written 20 lines", || Ok(lines_of(&stage.files("editor")?) >= 20))?;
+    stage.until("the editor has written 20 lines", || Ok(lines_of(&tree) >= 20))?;
     let began = Instant::now();
     let paused = stage.glis(&["pause", "editor"])?;
     let took = began.elapsed().as_millis();
     ensure!(paused["status"] == "paused", "the editor is {}", paused["status"]);
     ensure!(paused["pid"].is_null(), "a paused session still has a process");
-    let files = stage.files("editor")?;
-    let lines = lines_of(&files);
+    let portrait = stage.portrait(&tree)?;
+    let lines = lines_of(&tree);
     ensure!((20..400).contains(&lines), "the pause came too late or too early: {lines} lines");
     stage.tell(&format!(
         "paused the editor in {took} ms, after line {lines} of 400; no process of it is left"
@@ -124,7 +125,7 @@ fn pause_in_the_middle(stage: &mut Stage) -> Result<Before> {
     stage.glis(&["send", "editor", "recall"])?;
     stage.tell("sent it a message, which stays queued while it is paused");
     let screen = stage.glis(&["screen", "typist"])?;
-    Ok(Before { files, screen, session_ref: paused["agent_session_ref"].clone() })
+    Ok(Before { tree, portrait, screen, session_ref: paused["agent_session_ref"].clone() })
 }
 
 fn kill_the_daemon(stage: &mut Stage) -> Result<()> {
@@ -149,7 +150,7 @@ fn resume_and_compare(stage: &mut Stage, before: &Before) -> Result<()> {
     let paused = stage.glis(&["show", "editor"])?;
     ensure!(paused["status"] == "paused", "the editor is {} after the crash", paused["status"]);
     ensure!(paused["queued"] == 1, "its message is gone");
-    ensure!(stage.files("editor")? == before.files, "the editor's files differ");
+    ensure!(stage.portrait(&before.tree)? == before.portrait, "the editor's files differ");
     let began = Instant::now();
     let resumed = stage.glis(&["resume", "editor"])?;
     let took = began.elapsed().as_millis();
@@ -163,13 +164,14 @@ fn resume_and_compare(stage: &mut Stage, before: &Before) -> Result<()> {
         Ok(!stage.answers("editor")?.is_empty())
     })?;
     stage.glis(&["wait", "editor", "--for", "idle", "--timeout", "20s"])?;
-    ensure!(stage.files("editor")? == before.files, "the editor's files differ after the resume");
+    let after = stage.portrait(&before.tree)?;
+    ensure!(after == before.portrait, "the editor's files differ after the resume");
     let said = stage.answers("editor")?;
     let memory = said.last().context("the editor said nothing")?;
     ensure!(memory.starts_with("I remember 2 messages"), "its memory: {memory}");
     stage.tell(&format!(
         "its {} files are the same, byte for byte; it got the queued message once and remembers all",
-        before.files.len()
+        before.portrait.files()
     ));
     Ok(())
 }
@@ -281,11 +283,6 @@ fn nothing_missed(stage: &mut Stage) -> Result<()> {
 
 fn report(voice: Voice, steps: &[Value], result: Result<()>) -> ExitCode {
     let fault = result.err().map(|fault| format!("{fault:#}"));
-    if voice == Voice::Kept {
-        let document = json!({"ok": fault.is_none(), "steps": steps, "failure": fault});
-        drop(writeln!(std::io::stdout().lock(), "{document}"));
-    } else if let Some(fault) = &fault {
-        drop(writeln!(std::io::stderr().lock(), "error: the demo failed: {fault}"));
-    }
-    if fault.is_some() { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+    let document = json!({"ok": fault.is_none(), "steps": steps, "failure": fault});
+    stage::report(voice, "demo", &document)
 }

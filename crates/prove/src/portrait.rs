@@ -59,7 +59,6 @@ pub(crate) enum Item {
     Git(Vec<u8>),
 }
 
-/// Everything, by its name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Portrait(pub(crate) BTreeMap<Vec<u8>, Item>);
 

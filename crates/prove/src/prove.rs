@@ -7,10 +7,10 @@ mod dirt;
 mod small;
 mod tally;
 mod tampering;
-mod victims;
+pub(crate) mod victims;
 mod worker;
 
-use crate::stage::{Stage, Voice, status_of};
+use crate::stage::{Stage, Voice, report, status_of};
 use acts::VERB_TIME;
 use anyhow::{Context as _, Result, ensure};
 use chance::Chance;
@@ -18,14 +18,16 @@ use deck::{Act, Doing};
 use dirt::Dirt;
 use serde_json::{Value, json};
 use small::{Attempt, Small};
-use std::io::Write as _;
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 use tally::Tally;
-use worker::{Mode, Pace, Worker};
+use worker::{Mode, Worker};
 
 /// Room that is left on a full disk: some steps of a pause find enough, others do not.
 const ROOM_KIB: [u64; 8] = [0, 0, 4, 12, 24, 48, 80, 160];
+
+/// What it is called where it failed.
+const PROOF: &str = "proof";
 
 struct Proof {
     stage: Stage,
@@ -51,7 +53,7 @@ pub fn run(voice: Voice, time: Duration, seed: Option<u64>) -> ExitCode {
     let mut proof = match Proof::set(voice, seed) {
         Ok(proof) => proof,
         Err(fault) => {
-            let failed = report(voice, &failed_early(seed, &fault));
+            let failed = report(voice, PROOF, &failed_early(seed, &fault));
             return status_of(&fault).unwrap_or(failed);
         }
     };
@@ -73,7 +75,7 @@ pub fn run(voice: Voice, time: Duration, seed: Option<u64>) -> ExitCode {
             Ok(()) => "interrupted; everything that it started has ended".into(),
             Err(fault) => format!("interrupted; {fault:#}").into(),
         };
-        report(voice, &document);
+        report(voice, PROOF, &document);
         // As a shell tells of a signal.
         return ExitCode::from(128 + signal);
     }
@@ -83,7 +85,7 @@ pub fn run(voice: Voice, time: Duration, seed: Option<u64>) -> ExitCode {
         document["ok"] = false.into();
         document["failure"] = format!("{fault:#}").into();
     }
-    report(voice, &document)
+    report(voice, PROOF, &document)
 }
 
 fn failed_early(seed: u64, fault: &anyhow::Error) -> Value {
@@ -123,8 +125,7 @@ impl Proof {
             let worker = Worker::hire(&self.stage, dirt, mode)
                 .with_context(|| format!("session {}", dirt.name()))?;
             self.workers.push(worker);
-            self.turn(number, Pace::Quick)?;
-            self.workers[number].check(&self.stage, &mut self.tally)?;
+            self.turn(number)?;
             let place = match mode {
                 Mode::Headless => "without a terminal",
                 Mode::Terminal => "in a terminal",
@@ -281,23 +282,4 @@ impl Proof {
 /// The user's branch and stash.
 fn theirs(stage: &Stage) -> Result<Vec<u8>> {
     stage.git(&["rev-parse", "refs/heads/main", "refs/stash"])
-}
-
-fn report(voice: Voice, document: &Value) -> ExitCode {
-    let ok = document["ok"] == true;
-    if voice == Voice::Kept {
-        drop(writeln!(std::io::stdout().lock(), "{document}"));
-    } else if !ok {
-        let mut out = std::io::stderr().lock();
-        let failure = document["failure"].as_str().unwrap_or_default();
-        drop(writeln!(out, "error: the proof failed: {failure}"));
-        let seed = &document["seed"];
-        if let Some(kept) = document["kept"].as_str() {
-            drop(writeln!(
-                out,
-                " hint: everything is kept in {kept}; `--seed {seed}` repeats the same order"
-            ));
-        }
-    }
-    if ok { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

@@ -1,10 +1,10 @@
 //! A temporary home and repository, and the program itself to drive them, as a person would.
 
 use crate::portrait::Portrait;
+use crate::prove::victims;
 use anyhow::{Context as _, Result, bail, ensure};
 use glis_cli::tty::Ending;
 use serde_json::Value;
-use std::collections::BTreeMap;
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
@@ -12,9 +12,6 @@ use std::process::{Child, Command, ExitCode, Output, Stdio};
 use std::rc::Rc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
-
-/// Files of a worktree, with their bytes.
-pub(crate) type Files = BTreeMap<PathBuf, Vec<u8>>;
 
 /// No step of the story takes a tenth of this; a step that takes longer hangs.
 const STEP_TIME: Duration = Duration::from_secs(60);
@@ -38,7 +35,6 @@ pub enum Voice {
     Kept,
 }
 
-/// Where everything lies.
 enum Folder {
     /// A folder of our own making.
     Own(tempfile::TempDir),
@@ -126,9 +122,14 @@ impl Stage {
         // What rests here is looked at, and is to be found as it was, however short memory is.
         self.configure("")?;
         std::fs::create_dir(self.repo())?;
-        self.git(&["init", "--quiet", "--initial-branch=main", "."])?;
-        self.git(&["config", "user.name", "Stage"])?;
-        self.git(&["config", "user.email", "stage@example.org"])?;
+        self.found_in(&self.repo())
+    }
+
+    /// Makes a folder an empty repository.
+    pub(crate) fn found_in(&self, folder: &Path) -> Result<()> {
+        self.git_in(folder, &["init", "--quiet", "--initial-branch=main", "."])?;
+        self.git_in(folder, &["config", "user.name", "Stage"])?;
+        self.git_in(folder, &["config", "user.email", "stage@example.org"])?;
         Ok(())
     }
 
@@ -300,34 +301,17 @@ impl Stage {
         Ok(serde_json::from_str(&said)?)
     }
 
-    /// Kills the daemon as a crash would; returns when it is gone.
-    pub(crate) fn kill_daemon(&self) -> Result<i64> {
-        let pid = self.glis(&["daemon", "status"])?["pid"].as_i64().context("the daemon's pid")?;
-        let killed = Command::new("kill").args(["-9", &pid.to_string()]).status()?;
-        ensure!(killed.success(), "kill -9 {pid} failed");
-        let stat = PathBuf::from(format!("/proc/{pid}/stat"));
-        let gone = || {
-            let stat = std::fs::read_to_string(&stat).unwrap_or_default();
-            stat.rsplit_once(')').is_none_or(|(_, rest)| rest.trim_start().starts_with(['Z', 'X']))
-        };
-        // A killed process is gone when the kernel says so; it is not ours to wait for.
-        self.until("the daemon is gone", || Ok(gone()))?;
-        Ok(pid)
+    /// The process of the daemon.
+    pub(crate) fn daemon(&self) -> Result<i32> {
+        let status = self.glis(&["daemon", "status"])?;
+        Ok(i32::try_from(status["pid"].as_i64().context("the daemon's pid")?)?)
     }
 
-    /// Every file of a session's worktree, with its bytes.
-    pub(crate) fn files(&self, session: &str) -> Result<Files> {
-        let shown = self.glis(&["show", session])?;
-        let root = PathBuf::from(shown["worktree"].as_str().context("its worktree")?);
-        let mut found = BTreeMap::new();
-        for entry in std::fs::read_dir(&root)? {
-            let path = entry?.path();
-            if path.is_file() && path.file_name().is_some_and(|name| name != ".git") {
-                let bytes = std::fs::read(&path)?;
-                found.insert(path.strip_prefix(&root)?.to_owned(), bytes);
-            }
-        }
-        Ok(found)
+    /// Kills the daemon as a crash would; returns when it is gone.
+    pub(crate) fn kill_daemon(&self) -> Result<i32> {
+        let pid = self.daemon()?;
+        ensure!(victims::kill(pid, &self.home())?, "kill -9 {pid} failed");
+        Ok(pid)
     }
 
     /// What an agent said, one text each.
@@ -378,4 +362,24 @@ impl Stage {
 /// A reader that has seen enough must not end us: agents would be left behind.
 pub(crate) fn println_line(text: &str) {
     drop(writeln!(std::io::stdout().lock(), "{text}"));
+}
+
+/// Says how it went: a document for a script, what failed and where it is kept for a person.
+pub(crate) fn report(voice: Voice, what: &str, document: &Value) -> ExitCode {
+    let ok = document["ok"] == true;
+    if voice == Voice::Kept {
+        drop(writeln!(std::io::stdout().lock(), "{document}"));
+    } else if !ok {
+        let mut out = std::io::stderr().lock();
+        let failure = document["failure"].as_str().unwrap_or_default();
+        drop(writeln!(out, "error: the {what} failed: {failure}"));
+        let seed = &document["seed"];
+        if let Some(kept) = document["kept"].as_str() {
+            drop(writeln!(
+                out,
+                " hint: everything is kept in {kept}; `--seed {seed}` repeats the same order"
+            ));
+        }
+    }
+    if ok { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

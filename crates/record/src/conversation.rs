@@ -13,7 +13,7 @@ mod tally;
 pub use self::account::Account;
 pub use self::carried::under;
 pub use self::compaction::{Compacted, KEPT, Plan, RECENT, WORTH, compacted, handed_over};
-pub use self::digest::{Digest, account};
+pub use self::digest::{Digest, account, cost_micros};
 pub use self::extract::{ANSWERED, extract, first_request};
 pub use self::reading::{
     Stretch, damaged_lines, each, file_of, parse, read_on, read_stretch, read_tail,
@@ -51,7 +51,6 @@ pub enum Heard {
     Transcript(u64),
     /// In what the agent's hooks have written.
     Hook(u64),
-    /// Nowhere: it is ours.
     Ours,
 }
 

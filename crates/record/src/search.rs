@@ -28,11 +28,9 @@ const TABLES: &str = "
 
 /// A conversation to be looked into.
 pub struct Source {
-    /// The session's id.
     pub id: String,
     /// Its name, to be shown with the hits.
     pub name: String,
-    /// The file.
     pub file: PathBuf,
 }
 

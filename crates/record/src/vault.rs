@@ -55,7 +55,6 @@ impl Vault {
         Self { dir: dir.join(FOLDER), id, name }
     }
 
-    /// The copy itself.
     pub fn copy(&self) -> PathBuf {
         self.dir.join(format!("{}.jsonl", self.name))
     }
@@ -264,7 +263,6 @@ impl Vault {
         self.put_back(home, was).map(drop)
     }
 
-    /// Where the original belongs.
     fn place_in(&self, home: &str, was: Option<&str>) -> io::Result<PathBuf> {
         let place = self.place().ok_or(io::ErrorKind::NotFound)?;
         Ok(match was.and_then(|was| place.strip_prefix(was).ok()) {

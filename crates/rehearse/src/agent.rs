@@ -8,14 +8,15 @@ use std::io;
 use std::process::Child;
 use std::time::Instant;
 
-use rustix::process::{Pid, kill_process_group};
+use rustix::process::{Pid, Signal, kill_process_group};
 
 use crate::args::Misbehaviour;
 use crate::face::{Face, Input, Message, Mode};
 use crate::record::{AskKind, Body, Manner, Notice};
 use crate::script::Ignored;
-use crate::sys::{self, RawMode, Signal, Signals};
+use crate::sys::RawMode;
 use crate::transcript::Transcript;
+use glis_os::Signals;
 
 /// How the agent introduces itself.
 pub(crate) struct Hello {
@@ -24,7 +25,6 @@ pub(crate) struct Hello {
     pub(crate) resumed: bool,
 }
 
-/// One agent, alive.
 pub(crate) struct Agent {
     face: Box<dyn Face>,
     raw: Option<RawMode>,
@@ -106,7 +106,6 @@ pub(crate) struct Helper {
 pub(crate) enum HelperKind {
     /// Counted, and taken along.
     Background,
-    /// Left behind.
     Orphan,
 }
 
@@ -119,13 +118,14 @@ impl Agent {
         hello: Hello,
         misbehaviours: &[Misbehaviour],
     ) -> io::Result<Self> {
+        let heeded = [Signal::INT, Signal::TERM, Signal::CHILD, Signal::WINCH];
         let mut agent = Self {
             face,
             raw,
             transcript,
             hello,
             greeting: Greeting::Told,
-            signals: Signals::listen()?,
+            signals: Signals::catch(&heeded, &[])?,
             noted: Vec::new(),
             stdin: Stdin::Open,
             queue: VecDeque::new(),
@@ -149,7 +149,7 @@ impl Agent {
         let record = self.transcript.number(body);
         if self.transcribes == Transcribes::DiesFirst {
             self.show(|face, out| face.record(&record, out))?;
-            sys::exit_now(1);
+            glis_os::exit_now(1);
         }
         self.transcript.append(&record)?;
         self.show(|face, out| face.record(&record, out))
@@ -290,7 +290,7 @@ impl Agent {
         let background = self.helpers.iter().filter(|it| it.kind == HelperKind::Background);
         for pid in background.map(|it| Pid::from_child(&it.child)).chain(self.tool) {
             // It may have ended just now, and that is as good.
-            let _ = kill_process_group(pid, rustix::process::Signal::KILL);
+            let _ = kill_process_group(pid, Signal::KILL);
         }
     }
 }

@@ -12,7 +12,6 @@ pub(crate) struct Args {
     pub(crate) prompt: Option<String>,
 }
 
-/// Which conversation is meant.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Identity {
     /// The agent makes an id itself.
@@ -92,16 +91,7 @@ impl Args {
     pub(crate) fn exit_at_once(&self) -> Option<u8> {
         self.misbehaviours.iter().find_map(|fault| match fault {
             Misbehaviour::ExitAtOnce(code) => Some(*code),
-            Misbehaviour::NoTranscript
-            | Misbehaviour::LateId(_)
-            | Misbehaviour::NeverId
-            | Misbehaviour::ChangeId
-            | Misbehaviour::RefuseResume
-            | Misbehaviour::MuteResume
-            | Misbehaviour::IgnoreInt
-            | Misbehaviour::IgnoreTerm
-            | Misbehaviour::Swallow(_)
-            | Misbehaviour::JoinedEnter => None,
+            _ => None,
         })
     }
 

@@ -14,7 +14,6 @@ use crate::record::{Notice, Record};
 pub(crate) use headless::Headless;
 pub(crate) use terminal::Terminal;
 
-/// What the outside wants.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Input {
     Message(Message),

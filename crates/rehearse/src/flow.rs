@@ -17,7 +17,6 @@ pub(crate) fn unless_interrupted(agent: &Agent) -> Flow {
     if agent.is_interrupted() { Ok(ControlFlow::Break(Outcome::Interrupted)) } else { GO_ON }
 }
 
-/// Works silently.
 pub(crate) fn work(agent: &mut Agent, time: Duration) -> Flow {
     agent.work_until(Instant::now() + time)?;
     unless_interrupted(agent)

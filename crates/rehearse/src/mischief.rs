@@ -11,7 +11,6 @@ use serde_json::json;
 use crate::agent::{Agent, Helper, HelperKind};
 use crate::face::Mode;
 use crate::flow::{self, Flow, unless_interrupted};
-use crate::sys;
 use crate::tool;
 
 /// How long the agent goes on working after it printed what looks like a prompt.
@@ -25,7 +24,7 @@ const MEGABYTE: usize = 1_000_000;
 /// Starts a process that outlives the turn, the agent, and a kill of the agent's group.
 pub(crate) fn orphan(agent: &mut Agent, time: Duration) -> Flow {
     let mut sleep = sleep(time);
-    sys::detach(&mut sleep);
+    glis_os::in_own_session(&mut sleep);
     start(agent, "orphan", time, &mut sleep, HelperKind::Orphan)
 }
 
@@ -46,7 +45,7 @@ pub(crate) fn hold(agent: &mut Agent, megabytes: usize) -> Flow {
 pub(crate) fn crash() -> ! {
     let _ = kill_process(getpid(), Signal::KILL);
     // Not reached: the signal cannot be caught, and comes before the call returns.
-    sys::exit_now(137)
+    glis_os::exit_now(137)
 }
 
 pub(crate) fn noise(agent: &mut Agent) -> Flow {

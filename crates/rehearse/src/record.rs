@@ -13,7 +13,6 @@ pub(crate) struct Record {
     pub(crate) at: String,
 }
 
-/// What happened.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(crate) enum Body {
@@ -95,7 +94,6 @@ pub(crate) enum AskKind {
 pub(crate) const ALLOW: &str = "allow";
 pub(crate) const DENY: &str = "deny";
 
-/// How a turn ended.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Outcome {

@@ -110,7 +110,6 @@ pub(crate) enum Reset {
     At(String),
 }
 
-/// How often something happens.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Rate {
     per_second: f64,

@@ -14,7 +14,6 @@ pub(crate) struct Transcript {
     last: u64,
 }
 
-/// Says where transcripts live.
 pub(crate) fn directory() -> PathBuf {
     let set = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     set("GLIS_REHEARSAL_DIR")

@@ -8,7 +8,7 @@ use crate::agent::Agent;
 use crate::flow::{Flow, GO_ON, unless_interrupted, work};
 use crate::record::{ALLOW, AskKind, Body, Manner, Outcome};
 use crate::script::{self, Rate, Reset, Step};
-use crate::{clock, mischief, sys, tool};
+use crate::{clock, mischief, tool};
 
 /// Carries out what `text` says.
 pub(crate) fn perform(agent: &mut Agent, text: &str) -> io::Result<Outcome> {
@@ -64,7 +64,7 @@ fn carry_out(agent: &mut Agent, step: Step) -> Flow {
         }
         Step::Orphan { time } => mischief::orphan(agent, time),
         Step::Background { time } => mischief::background(agent, time),
-        Step::Die { code } => sys::exit_now(code),
+        Step::Die { code } => glis_os::exit_now(code),
         Step::Crash => mischief::crash(),
         Step::Noise => mischief::noise(agent),
         Step::Garbage { bytes } => mischief::garbage(agent, bytes),

@@ -16,7 +16,6 @@ pub struct Course {
     pub id: String,
     /// Begins the conversation; empty if it has begun already.
     pub first: Vec<String>,
-    /// Goes on with it.
     pub later: Vec<String>,
     /// Where the file of the conversation lies: somewhere below this folder …
     pub folder: PathBuf,

@@ -16,9 +16,12 @@ use serde_json::{Value, json};
 use std::io::{BufRead as _, Write as _};
 use std::process::ExitCode;
 use std::sync::mpsc;
-use turn::{Current, End};
+use turn::Current;
 
-/// What the daemon asks of the relay.
+/// So many messages wait for their turn. Whoever sends one more waits at the pipe, and with it an interrupt: nothing is
+/// lost, and an agent that so much waits for is ended by its process.
+const MESSAGES_MAX: usize = 64;
+
 #[derive(Debug, PartialEq, Eq, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Request {
@@ -41,7 +44,7 @@ pub fn run(course: &str, holds: Holds) -> ExitCode {
     }
     tell(&json!({"event": "ready", "id": course.id}));
     let current = Current::default();
-    let (messages, queue) = mpsc::channel();
+    let (messages, queue) = mpsc::sync_channel(MESSAGES_MAX);
     let for_turns = current.clone();
     let turns = std::thread::spawn(move || turns(course, holds, &queue, &for_turns));
     for line in std::io::stdin().lock().lines().map_while(Result::ok) {
@@ -69,18 +72,14 @@ fn turns(
     current: &Current,
 ) -> ExitCode {
     for text in queue {
-        let end_of_turn = turn::run(course.next(holds), &text, current);
-        let last_words = end_of_turn.last_words();
-        let goes_on = end_of_turn.status == Some(0) || end_of_turn.spoke;
-        let status = end_of_turn.status;
-        tell(&json!({
-            "event": "turn_over", "status": status, "why": last_words, "goes_on": goes_on,
-        }));
-        let End { status, why, .. } = end_of_turn;
+        let over = turn::run(course.next(holds), &text, current);
+        let (status, why) = (over.status, over.last_words());
+        let goes_on = status == Some(0) || over.spoke;
+        tell(&json!({"event": "turn_over", "status": status, "why": why, "goes_on": goes_on}));
         if !goes_on {
             let status = status.and_then(|status| u8::try_from(status).ok()).unwrap_or(1);
             // Its complaint becomes ours, as if it had been started without us.
-            drop(writeln!(std::io::stderr(), "{why}"));
+            drop(writeln!(std::io::stderr(), "{}", over.why));
             // The input may stay open for ever; the process must not.
             end(status);
         }

@@ -33,7 +33,6 @@ impl Current {
     }
 }
 
-/// How a turn ended.
 pub(crate) struct End {
     /// The exit status; a signal counts from 128 on, as in a shell. `None` if nothing was started.
     pub(crate) status: Option<i32>,
@@ -69,8 +68,9 @@ pub(crate) fn run(argv: &[String], text: &str, current: &Current) -> End {
 fn accompany(mut child: Child, text: &str, current: &Current) -> End {
     let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     *current.lock() = pid;
-    let (words, last_word) = mpsc::channel();
-    let (complaints, last_complaint) = mpsc::channel();
+    // One word comes of each, so that nobody waits for room.
+    let (words, last_word) = mpsc::sync_channel(1);
+    let (complaints, last_complaint) = mpsc::sync_channel(1);
     if let Some(stdout) = child.stdout.take() {
         std::thread::spawn(move || {
             let mut spoke = false;

@@ -10,34 +10,23 @@ use alacritty_terminal::vte::ansi::{Color, NamedColor};
 /// The colour of a cell.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Colour {
-    /// The terminal's own.
     #[default]
     Own,
     /// One of the 256; the first 16 are the terminal's own choice.
     Indexed(u8),
-    /// Red, green, blue.
     Rgb(u8, u8, u8),
 }
 
-/// How a cell looks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a style that terminals combine freely")]
 pub struct Look {
-    /// Colour of the text.
     pub text: Colour,
-    /// Colour behind it.
     pub behind: Colour,
-    /// Bold.
     pub bold: bool,
-    /// Faint.
     pub faint: bool,
-    /// Italic.
     pub italic: bool,
-    /// Underlined, in whatever way.
     pub underlined: bool,
-    /// Text and background exchanged.
     pub inverse: bool,
-    /// Struck out.
     pub struck: bool,
 }
 

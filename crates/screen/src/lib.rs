@@ -159,7 +159,6 @@ impl Screen {
         self.offset = offset;
     }
 
-    /// The size in force.
     pub fn size(&self) -> Size {
         let bounded = |cells: usize| u16::try_from(cells).unwrap_or(u16::MAX);
         let term = &self.emulator.term;

@@ -14,7 +14,6 @@ pub struct Wants {
     pub cursor_keys: bool,
     /// Marks around what is pasted.
     pub paste_marks: bool,
-    /// Reports of the mouse.
     pub mouse: MouseReports,
     /// Places of the mouse as numbers, and not as bytes.
     pub mouse_numbers: bool,
@@ -23,14 +22,11 @@ pub struct Wants {
 /// Which reports of the mouse are wanted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum MouseReports {
-    /// None.
     #[default]
     None,
-    /// Buttons and the wheel.
     Clicks,
     /// Also moves with a button held.
     Drags,
-    /// Also moves without.
     Moves,
 }
 

@@ -17,12 +17,10 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-/// What is to go.
 #[derive(Debug, Clone)]
 pub struct ClearRequest<'a> {
     /// A folder of the repository.
     pub repo_root: &'a Path,
-    /// The worktree.
     pub worktree: &'a Path,
     /// Who it was made for, in git's lock of it.
     pub lock_owner: &'a str,
@@ -44,7 +42,6 @@ pub struct Cleared {
 /// What to do about what a snapshot does not hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LeftOut {
-    /// The worktree stays.
     Stays,
     /// It goes with the rest.
     Goes,

@@ -22,9 +22,7 @@ const PREFIX: &str = "coming-";
 #[derive(Debug)]
 pub(crate) struct Coming {
     common: PathBuf,
-    /// Where the worktree goes.
     to: PathBuf,
-    /// Where it is filled.
     path: PathBuf,
     mark: String,
     hold: Hold,

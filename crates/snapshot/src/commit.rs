@@ -47,7 +47,6 @@ pub struct CommitRequest<'a> {
 /// Everything that a worktree holds and git does not ignore is in this commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Committed {
-    /// The commit.
     pub commit: String,
     /// Whether it was made by this call. If nothing had changed, it is the one that was there.
     pub fresh: bool,
@@ -60,7 +59,6 @@ pub enum CommitFault {
     #[error("{} is not on the branch {branch}, but on {}", .worktree.display(),
         .found.as_deref().unwrap_or("no branch"))]
     OffBranch {
-        /// The worktree.
         worktree: PathBuf,
         /// The branch that it should be on.
         branch: String,
@@ -70,7 +68,6 @@ pub enum CommitFault {
     /// A merge or the like waits to be finished.
     #[error("a {what} is not finished in {}", .worktree.display())]
     Unfinished {
-        /// The worktree.
         worktree: PathBuf,
         /// What it is.
         what: &'static str,

@@ -28,16 +28,13 @@ pub enum Difference {
     Gone,
 }
 
-/// One difference.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Change {
     /// Where, as bytes; for HEAD and work in progress, git's own name of it.
     pub path: Vec<u8>,
-    /// What kind.
     pub kind: ChangeKind,
 }
 
-/// What differs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ChangeKind {
     /// A file that the snapshot does not have.
@@ -46,11 +43,9 @@ pub enum ChangeKind {
     Removed,
     /// Other bytes, or another kind of file.
     Modified,
-    /// Other rights.
     Rights,
     /// Something else is staged.
     Staged,
-    /// HEAD stands elsewhere.
     Head,
     /// A merge, rebase or the like began, ended or went on.
     InProgress,

@@ -40,7 +40,6 @@ impl Side<'_> {
 /// How much one file differs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileDiff {
-    /// Its path.
     pub path: Vec<u8>,
     /// Lines that only the second side has; `None` for a binary file and one too large to be kept.
     pub added: Option<u64>,

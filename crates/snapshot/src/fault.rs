@@ -16,7 +16,6 @@ pub enum SnapshotFault {
     Unreadable {
         /// The file, seen from the worktree.
         path: PathBuf,
-        /// Why not.
         source: io::Error,
     },
     /// Git's own files are damaged or missing.
@@ -30,20 +29,10 @@ pub enum SnapshotFault {
     Missing(String),
     /// The snapshot is there, but something that belongs to it is not.
     #[error("the snapshot {reference} is incomplete: {what}")]
-    Incomplete {
-        /// Its name.
-        reference: String,
-        /// What is missing.
-        what: String,
-    },
+    Incomplete { reference: String, what: String },
     /// Something is where the worktree should go, and it cannot be put aside.
     #[error("{} is in the way: {why}", .path.display())]
-    InTheWay {
-        /// Where.
-        path: PathBuf,
-        /// Why it stays.
-        why: String,
-    },
+    InTheWay { path: PathBuf, why: String },
     /// There is no worktree at the place.
     #[error("there is no worktree at {}", .0.display())]
     Gone(PathBuf),
@@ -52,12 +41,7 @@ pub enum SnapshotFault {
     BadName(String),
     /// The system refused something with a file.
     #[error("{}: {source}", .path.display())]
-    File {
-        /// Which.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
+    File { path: PathBuf, source: io::Error },
     /// Git refused something for a reason of its own.
     #[error(transparent)]
     Git(GitFault),

@@ -127,7 +127,6 @@ struct Filler<'a> {
     to: &'a Path,
     state: &'a State,
     odd: HashMap<&'a [u8], u32>,
-    /// Folders that were made.
     folders: Vec<Vec<u8>>,
     /// The folder of the file before, which is there.
     last: Vec<u8>,

@@ -15,7 +15,6 @@ pub enum GitFault {
     /// There is no git, or it cannot be run.
     #[error("cannot run git: {0}")]
     NotRun(#[source] std::io::Error),
-    /// Git ran and refused.
     #[error("git {verb}: {message}")]
     Refused {
         /// The first word of the command.

@@ -68,7 +68,6 @@ pub(crate) struct GitFiles {
 }
 
 impl GitFiles {
-    /// Reads all there is.
     pub(crate) fn read(place: &Place) -> Result<Self, SnapshotFault> {
         let mut found = Self::default();
         for name in FILES {

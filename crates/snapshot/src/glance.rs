@@ -3,11 +3,13 @@
 
 use crate::fault::SnapshotFault;
 use crate::hash::Oid;
+use crate::nested;
 use crate::objects::Objects;
 use crate::picture::{Extra, Job, Store};
 use crate::place::Place;
 use crate::read::Limits;
-use crate::scratch::{Keeps, Scratch};
+use crate::scratch::Scratch;
+use crate::state::NotCaptured;
 use crate::survey::survey;
 use std::path::Path;
 
@@ -46,9 +48,18 @@ pub fn glance(worktree: &Path, limits: Limits) -> Result<Glance, SnapshotFault> 
     }
 }
 
+/// What of a worktree, and of the repositories inside it, no snapshot would hold. As little is left of
+/// this as of a glance.
+pub fn left_out(worktree: &Path, limits: &Limits) -> Result<Vec<NotCaptured>, SnapshotFault> {
+    let place = Place::find(worktree)?;
+    let store = Store { common: place.common.clone(), more: Vec::new(), keeps: None };
+    let job = Job { place: &place, store: &store, limits, extra: Extra::default(), depth: 0 };
+    let mut objects = Objects::open(&place.common)?;
+    Ok(nested::picture(&job, survey(&place)?, None, &mut objects)?.not_captured)
+}
+
 fn glance_at(place: &Place, limits: &Limits) -> Result<Glance, SnapshotFault> {
-    let keeps = Keeps::default();
-    let store = Store { common: place.common.clone(), more: Vec::new(), keeps: &keeps };
+    let store = Store { common: place.common.clone(), more: Vec::new(), keeps: None };
     let job = Job { place, store: &store, limits, extra: Extra::default(), depth: 0 };
     let mut objects = Objects::open(&place.common)?;
     let picture = job.picture(survey(place)?, None, &mut objects, |_| Ok(Vec::new()))?;

@@ -16,7 +16,6 @@ pub trait Hooks: std::fmt::Debug {
 /// What a message is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
-    /// A commit of work.
     Work,
     /// The commit of a merge.
     Merge,

@@ -46,7 +46,6 @@ impl Writer {
     }
 }
 
-/// A running import.
 #[derive(Debug)]
 pub(crate) struct Import {
     scratch: Option<Scratch>,

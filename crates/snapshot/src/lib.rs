@@ -29,6 +29,7 @@ mod merge;
 mod moved;
 mod nested;
 mod objects;
+mod packs;
 mod picture;
 mod place;
 mod probe;
@@ -61,7 +62,7 @@ pub use compare::{Change, ChangeKind, Difference, compare};
 pub use diff::{FileDiff, Side, diff_files, patch};
 pub use fault::SnapshotFault;
 pub use git::GitFault;
-pub use glance::{Glance, glance};
+pub use glance::{Glance, glance, left_out};
 pub use hooks::{HookFault, Hooks, Source};
 pub use list::{
     Keep, Listed, Shelf, commit_of, delete, delete_one, from_trash, list, list_last, names,
@@ -69,7 +70,8 @@ pub use list::{
 };
 pub use lock::{index_lock, set_stale_lock_aside};
 pub use merge::{
-    MergeFault, MergeRequest, Merged, begin_branch, checked_out, is_ancestor, merge, tip,
+    MergeFault, MergeRequest, Merged, begin_branch, checked_out, drop_merged, is_ancestor, merge,
+    tip,
 };
 pub use place::top_of;
 pub use probe::can_save;

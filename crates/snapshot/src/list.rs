@@ -16,13 +16,10 @@ use std::time::Duration;
 /// A snapshot in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listed {
-    /// Its name.
     pub reference: String,
-    /// Its commit.
     pub commit: String,
     /// When it was taken, in milliseconds since 1970.
     pub taken_ms: u64,
-    /// What for.
     pub why: String,
     /// How many paths differed from HEAD.
     pub changed: usize,

@@ -15,7 +15,6 @@ use std::path::{Path, PathBuf};
 pub struct MergeRequest<'a> {
     /// A folder in the repository.
     pub repo: &'a Path,
-    /// The commit.
     pub work: &'a str,
     /// The branch that it goes into.
     pub into: &'a str,
@@ -33,7 +32,6 @@ pub struct MergeRequest<'a> {
 pub struct Merged {
     /// The branch: the one that was wanted, or ours.
     pub branch: String,
-    /// What it is at.
     pub commit: String,
     /// Whether it was so before.
     pub already: bool,
@@ -52,17 +50,11 @@ pub enum MergeFault {
     Conflict {
         /// The branch, or the commit of it.
         into: String,
-        /// The files.
         files: Vec<String>,
     },
     /// The branch that would get the result is checked out.
     #[error("the branch `{branch}` is checked out in {}", .at.display())]
-    CheckedOut {
-        /// The branch.
-        branch: String,
-        /// Where.
-        at: PathBuf,
-    },
+    CheckedOut { branch: String, at: PathBuf },
     /// A hook has refused it.
     #[error(transparent)]
     Hook(#[from] HookFault),
@@ -124,6 +116,18 @@ pub fn begin_branch(repo: &Path, branch: &str, at: &str) -> Result<String, Snaps
     }
     advance(repo, branch, at, None)?;
     Ok(at.to_owned())
+}
+
+/// Deletes a branch that another one has everything of. Whether it did: one on which a worktree stands stays.
+pub fn drop_merged(repo: &Path, branch: &str, into: &str) -> Result<bool, SnapshotFault> {
+    let (Some(tip), Some(other)) = (tip(repo, branch)?, tip(repo, into)?) else {
+        return Ok(false);
+    };
+    if branch == into || !is_ancestor(repo, &tip, &other)? || checked_out(repo, branch)?.is_some() {
+        return Ok(false);
+    }
+    run(repo, &["update-ref", "-d", &format!("refs/heads/{branch}"), &tip])?;
+    Ok(true)
 }
 
 /// Moves a branch, if it still is where it was.

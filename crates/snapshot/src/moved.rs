@@ -15,7 +15,6 @@ use std::process::Command;
 pub(crate) struct Insides {
     /// Git's own folder of each submodule, and where its files are below the worktree.
     submodules: Vec<(PathBuf, PathBuf)>,
-    /// The worktrees inside, likewise.
     worktrees: Vec<(Record, PathBuf)>,
 }
 

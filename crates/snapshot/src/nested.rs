@@ -47,7 +47,7 @@ fn save_all(job: &Job<'_>, so_far: SavedSoFar<'_>) -> Result<Vec<Nested>, Snapsh
     for path in &survey.nested {
         let was = before.and_then(|state| state.nested.iter().find(|nested| nested.path == *path));
         match save_one(job, path, was, not_captured) {
-            Ok(nested) => all.push(nested),
+            Ok(nested) => all.extend(nested),
             Err(fault @ SnapshotFault::DiskFull(_)) => return Err(fault),
             Err(fault) => {
                 let why = Why::Repository { what: fault.to_string() };
@@ -63,7 +63,7 @@ fn save_one(
     path: &[u8],
     was: Option<&Nested>,
     not_captured: &mut Vec<NotCaptured>,
-) -> Result<Nested, SnapshotFault> {
+) -> Result<Option<Nested>, SnapshotFault> {
     if job.depth >= DEPTH_MAX {
         return Err(SnapshotFault::Broken("repositories are nested too deep".to_owned()));
     }
@@ -99,19 +99,20 @@ fn save_one(
         let path = [path, b"/", &item.path].concat();
         not_captured.push(NotCaptured { path, why: item.why.clone() });
     }
+    let Some(keeps) = job.store.keeps else { return Ok(None) };
     if let Some(previous) = previous.as_ref().filter(|previous| previous.digest == picture.digest) {
-        return Ok(Nested { commit: previous.found.commit, git_dir, path: path.to_vec() });
+        return Ok(Some(Nested { commit: previous.found.commit, git_dir, path: path.to_vec() }));
     }
     let (commit, scratch) = inner.write(picture, &[("nested", &String::from_utf8_lossy(path))])?;
     if git_dir != WORKTREE {
         bring_over(&scratch, &commit, previous.as_ref())?;
     }
-    scratch.publish(job.store.keeps)?;
+    scratch.publish(keeps)?;
     // Only the outer repository's objects are in sight here: nothing may be missing from them.
     let outer = Scratch::create(&job.store.common, place.format, &[])?;
     let args = ["rev-list", "--objects", "--quiet", &commit.to_string()];
     checked(outer.git().args(args).output().map_err(GitFault::NotRun)?, "rev-list")?;
-    Ok(Nested { commit, git_dir, path: path.to_vec() })
+    Ok(Some(Nested { commit, git_dir, path: path.to_vec() }))
 }
 
 /// Where the repository keeps its files, as seen from the outer worktree's.

@@ -10,7 +10,6 @@ use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 /// Small files of a snapshot are read as a whole; nothing of ours is larger than this.
 const WHOLE_BYTES_MAX: u64 = 1 << 30;
 
-/// An object that exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Object {
     pub(crate) oid: Oid,
@@ -18,7 +17,6 @@ pub(crate) struct Object {
     pub(crate) size: u64,
 }
 
-/// What an object is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Blob,
@@ -27,7 +25,6 @@ pub(crate) enum Kind {
     Tag,
 }
 
-/// The conversation.
 pub(crate) struct Objects {
     child: Child,
     questions: Option<BufWriter<ChildStdin>>,

@@ -21,8 +21,9 @@ use std::path::PathBuf;
 pub(crate) struct Store<'a> {
     pub(crate) common: PathBuf,
     pub(crate) more: Vec<PathBuf>,
-    /// Guards the packs of all repositories of this save until the outer one is published.
-    pub(crate) keeps: &'a Keeps,
+    /// Guards the packs of all repositories of this save until the outer one is published. Without it nothing
+    /// is saved, and only looked at.
+    pub(crate) keeps: Option<&'a Keeps>,
 }
 
 /// The snapshot before this one.

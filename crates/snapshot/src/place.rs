@@ -27,7 +27,6 @@ pub(crate) struct Place {
     pub(crate) head: Head,
 }
 
-/// What HEAD says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Head {
     /// The branch, as `refs/heads/…`.

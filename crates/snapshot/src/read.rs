@@ -48,7 +48,6 @@ pub enum Unreadable {
     List,
 }
 
-/// Where the bytes go.
 pub(crate) enum Sink<'a> {
     /// Into a snapshot, unless it has them already.
     Import { writer: &'a mut Writer, sent: HashSet<Oid> },
@@ -56,7 +55,6 @@ pub(crate) enum Sink<'a> {
     Nowhere,
 }
 
-/// What reading gave.
 #[derive(Debug, Default)]
 pub(crate) struct ReadUp {
     pub(crate) kept: Vec<Kept>,

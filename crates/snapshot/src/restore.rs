@@ -18,9 +18,7 @@ use std::path::{Path, PathBuf};
 pub struct RestoreRequest<'a> {
     /// A folder of the repository.
     pub repo_root: &'a Path,
-    /// The snapshot's name.
     pub reference: &'a str,
-    /// Where the worktree goes.
     pub to: &'a Path,
     /// Who the worktree is for; kept in git's lock of it.
     pub lock_owner: &'a str,
@@ -33,7 +31,6 @@ pub struct RestoreRequest<'a> {
 /// A worktree that came back.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Restored {
-    /// Where it is.
     pub path: PathBuf,
     /// What its HEAD stands on.
     pub head: HeadState,

@@ -4,6 +4,7 @@ use crate::fault::SnapshotFault;
 use crate::hash::Oid;
 use crate::nested;
 use crate::objects::Objects;
+use crate::packs;
 use crate::picture::{Extra, Job, Previous, Store};
 use crate::place::Place;
 use crate::read::Limits;
@@ -20,9 +21,7 @@ pub struct SaveRequest<'a> {
     pub worktree: &'a Path,
     /// Whose snapshot it is; part of its ref's name.
     pub session: &'a str,
-    /// A line for people.
     pub why: &'a str,
-    /// What to leave out.
     pub limits: Limits,
     /// Snapshots with this line are thinned out: none of them stands in for one with another line.
     pub passing: Option<&'a str>,
@@ -31,9 +30,7 @@ pub struct SaveRequest<'a> {
 /// A snapshot that is on the disk and was read back.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Saved {
-    /// Its name.
     pub reference: String,
-    /// Its commit.
     pub commit: String,
     /// How many paths differ from HEAD.
     pub changed: usize,
@@ -66,7 +63,7 @@ pub(crate) fn save_place(
 ) -> Result<Saved, SnapshotFault> {
     let SaveRequest { why, limits, passing, .. } = request;
     let keeps = Keeps::default();
-    let store = Store { common: place.common.clone(), more: Vec::new(), keeps: &keeps };
+    let store = Store { common: place.common.clone(), more: Vec::new(), keeps: Some(&keeps) };
     let before = || -> Result<_, SnapshotFault> {
         // One that has lost its objects must not keep the next from being taken.
         let found = refs::below(&place.common, &format!("{SNAP}/{session}"), Some(1));
@@ -110,6 +107,7 @@ pub(crate) fn save_place(
     refs::publish(&place.common, &reference, &commit)?;
     // While the throw-away repository is still locked: a sweep must not find one without the other.
     keeps.release();
+    packs::index_together(&place.common, &scratch);
     Ok(Saved { reference, commit: commit.to_string(), changed, not_captured, fresh: true })
 }
 

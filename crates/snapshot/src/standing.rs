@@ -11,7 +11,6 @@ use std::path::{Path, PathBuf};
 /// A worktree whose HEAD is on a commit and on no branch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Detached {
-    /// The commit.
     pub commit: String,
     /// What became of the branch.
     pub branch: BranchStand,

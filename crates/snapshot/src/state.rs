@@ -51,7 +51,6 @@ pub(crate) struct Rights {
     pub(crate) folder: u32,
 }
 
-/// The whole of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct State {
     /// When the walk began. What is younger is not trusted by its times.
@@ -277,7 +276,6 @@ impl<'a> Fields<'a> {
 pub struct NotCaptured {
     /// Where, seen from the worktree; bytes, as the system knows it.
     pub path: Vec<u8>,
-    /// Why not.
     pub why: Why,
 }
 
@@ -294,10 +292,7 @@ pub enum Why {
     /// Git ignores it. A folder stands for all that is in it.
     Ignored,
     /// It is larger than the limit.
-    TooLarge {
-        /// Its size.
-        bytes: u64,
-    },
+    TooLarge { bytes: u64 },
     /// A pipe, a socket or a device: there are no bytes to keep.
     NotAFile,
     /// It is an empty folder. Git keeps none, but a restore makes it again.

@@ -19,7 +19,6 @@ use std::process::Command;
 /// A path that stands for a commit of another repository.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Link {
-    /// Seen from the worktree.
     pub(crate) path: PathBuf,
     /// The commit that it is to be at.
     pub(crate) commit: String,

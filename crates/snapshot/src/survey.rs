@@ -42,7 +42,6 @@ pub(crate) struct Survey {
 
 /// Who says what is ignored and what may have been converted.
 pub(crate) enum Judging {
-    /// Git.
     Asked,
     /// A snapshot, of the time when it was taken.
     Remembered(Memory),
@@ -111,7 +110,6 @@ impl Memory {
     }
 }
 
-/// Looks at everything.
 pub(crate) fn survey(place: &Place) -> Result<Survey, SnapshotFault> {
     survey_by(place, &Judging::Asked)
 }

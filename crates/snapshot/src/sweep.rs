@@ -13,7 +13,6 @@ use std::time::{Duration, SystemTime};
 /// had looked for living ones. A tick of the file system's clock is shorter.
 const SWEEP_MARGIN: Duration = Duration::from_millis(50);
 
-/// What a sweep removed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Swept {
     /// Throw-away repositories of savers that are no more.
@@ -49,6 +48,7 @@ pub fn sweep(repo_root: &Path) -> Result<Swept, SnapshotFault> {
             .and_then(|meta| meta.modified())
             .is_ok_and(|at| at.elapsed().is_ok_and(|age| age < std::time::Duration::from_secs(5)));
         if free && (alive.is_ok() || !young) {
+            crate::packs::unlock(&common, &entry.path());
             fs::remove_dir_all(entry.path()).about(&entry.path())?;
             swept.folders += 1;
         } else {

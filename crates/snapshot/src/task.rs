@@ -3,9 +3,10 @@
 //! Every call of git carries the mark of the task that it belongs to in its environment, and so does
 //! whatever git starts itself. Nothing else is needed to find them.
 
-use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+use glis_os::Handle;
+use glis_os::process::{all, carries, folder_of, name_of, used_by, words_of};
+use rustix::process::Signal;
 use std::cell::RefCell;
-use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
@@ -80,7 +81,7 @@ impl Task {
     pub fn end(&self) -> Vec<String> {
         self.over.store(true, Ordering::Relaxed);
         let wanted = self.entry();
-        pids().filter_map(|pid| end(pid, &wanted)).collect()
+        all().filter_map(|pid| end(pid, &wanted)).collect()
     }
 
     /// What it has done so far; `None` while it waits for something that may take its time.
@@ -89,13 +90,13 @@ impl Task {
             return None;
         }
         let wanted = self.entry();
-        let own = pids().filter(|pid| carries(*pid, &wanted));
-        let processes = own.map(|pid| (pid, used(pid))).collect();
+        let own = all().filter(|pid| carries(*pid, &wanted));
+        let processes = own.map(|pid| (pid, used_by(pid))).collect();
         Some(Effort { steps: self.steps.load(Ordering::Relaxed), processes })
     }
 
-    fn entry(&self) -> Vec<u8> {
-        format!("{VARIABLE}={}", self.mark).into_bytes()
+    fn entry(&self) -> String {
+        format!("{VARIABLE}={}", self.mark)
     }
 }
 
@@ -125,31 +126,6 @@ pub(crate) fn step() {
             task.steps.fetch_add(1, Ordering::Relaxed);
         }
     });
-}
-
-fn pids() -> impl Iterator<Item = i32> {
-    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
-}
-
-/// Whether a process carries a mark.
-fn carries(pid: i32, wanted: &[u8]) -> bool {
-    let environ = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-    environ.split(|byte| *byte == 0).any(|entry| entry == wanted)
-}
-
-/// The processor time of a process, in user and system mode, and the bytes that it has read and
-/// written. What cannot be read does not change.
-fn used(pid: i32) -> [u64; 4] {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    // Behind the name, which may hold anything: the state first, and the times as 12th and 13th.
-    let behind = stat.rsplit_once(") ").map_or("", |(_, behind)| behind);
-    let mut times = behind.split(' ').skip(11).map(|field| field.parse().unwrap_or(0));
-    let io = fs::read_to_string(format!("/proc/{pid}/io")).unwrap_or_default();
-    let mut bytes = io.lines().filter_map(|line| line.split_once("char: ")?.1.parse().ok());
-    let [user, system] = [times.next(), times.next()].map(Option::unwrap_or_default);
-    let [read, written] = [bytes.next(), bytes.next()].map(Option::unwrap_or_default);
-    [user, system, read, written]
 }
 
 /// Whether the caller of this thread's task has stopped waiting.
@@ -183,28 +159,26 @@ pub(crate) fn variable() -> Option<(&'static str, String)> {
 
 /// Ends a process if it carries the mark. The handle is opened first: a process that carries
 /// the mark afterwards is the one that it is a handle on.
-fn end(pid: i32, wanted: &[u8]) -> Option<String> {
+fn end(pid: i32, wanted: &str) -> Option<String> {
     if !carries(pid, wanted) {
         return None;
     }
-    let handle = pidfd_open(Pid::from_raw(pid)?, PidfdFlags::empty()).ok()?;
+    let handle = Handle::open(pid).ok()?;
     let described = describe(pid);
-    let ended = carries(pid, wanted) && pidfd_send_signal(handle, Signal::KILL).is_ok();
+    let ended = carries(pid, wanted) && handle.signal(Signal::KILL);
     ended.then_some(described)
 }
 
 /// A process as a person would look for it: what it does, its number, and where.
 fn describe(pid: i32) -> String {
-    let name = fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
-    let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-    let words: Vec<_> = line.split(|byte| *byte == 0).map(String::from_utf8_lossy).collect();
+    let (name, words) = (name_of(pid), words_of(pid));
     // Our settings come first, each behind a `-c`.
     let settings = words.iter().skip(1).take_while(|word| *word == "-c" || word.contains('='));
-    let verb = words.get(1 + settings.count()).filter(|_| name.trim() == "git");
+    let verb = words.get(1 + settings.count()).filter(|_| name == "git");
     let verb = verb.map(|verb| format!(" {verb}")).unwrap_or_default();
-    let place = fs::read_link(format!("/proc/{pid}/cwd"));
+    let place = folder_of(pid);
     let place = place.map(|at| format!(" in {}", at.display())).unwrap_or_default();
-    format!("{}{verb} (pid {pid}){place}", name.trim())
+    format!("{name}{verb} (pid {pid}){place}")
 }
 
 #[cfg(test)]

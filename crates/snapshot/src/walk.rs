@@ -58,7 +58,6 @@ pub(crate) fn parent(path: &[u8]) -> &[u8] {
     path.iter().rposition(|byte| *byte == b'/').map_or(b"", |at| &path[..at])
 }
 
-/// What the walk met.
 #[derive(Debug, Default)]
 pub(crate) struct Met {
     /// Tracked files that are there, by the number of their first entry.

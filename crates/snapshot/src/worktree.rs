@@ -16,21 +16,17 @@ use std::path::{Path, PathBuf};
 /// How many names are tried when a branch exists already.
 const NAMES_TRIED_MAX: u32 = 99;
 
-/// A worktree of ours.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Worktree {
-    /// Where it is.
     pub path: PathBuf,
     /// The branch it was made with.
     pub branch: String,
 }
 
-/// What is wanted.
 #[derive(Debug, Clone)]
 pub struct Plan<'a> {
     /// A folder in the repository; `base` is understood from here.
     pub repo: &'a Path,
-    /// Where the worktree goes.
     pub path: &'a Path,
     /// The branch's name, if it is free.
     pub branch: &'a str,
@@ -102,18 +98,35 @@ fn fill(root: &Path, plan: &Plan<'_>, branch: &str, start: Option<&str>) -> Resu
     run_with_umask(root, &args, plan.umask)?;
     drop(turn);
     if start.is_some() {
-        // What `worktree add` itself does; a power cut loses nothing that is not in the commit.
-        let mut call = git(plan.path);
-        filters::only_of_the_user(&mut call, plan.path)?;
-        call.args(["reset", "--hard", "--quiet", "--no-recurse-submodules"]);
-        let output = with_umask(&call, plan.umask).output().map_err(GitFault::NotRun)?;
-        checked(output, "reset")?;
+        reset(plan.path, plan.umask)?;
     }
     let record = Record::named_by(&common, plan.path).ok_or_else(|| GitFault::Refused {
         verb: "worktree".to_owned(),
         message: format!("{path} went away while it was made"),
     })?;
     record.relock(plan.owner).map_err(|fault| refused("worktree", &fault))
+}
+
+/// What `worktree add` itself does; a power cut loses nothing that is not in the commit.
+fn reset(path: &Path, umask: u32) -> Result<(), GitFault> {
+    let mut call = git(path);
+    filters::only_of_the_user(&mut call, path)?;
+    call.args(["reset", "--hard", "--quiet", "--no-recurse-submodules"]);
+    let output = with_umask(&call, umask).output().map_err(GitFault::NotRun)?;
+    checked(output, "reset").map(drop)
+}
+
+/// Checks a commit out that has no branch, for who only looks at it. What an earlier try has left there goes; who is
+/// done removes it.
+pub fn check_out(root: &Path, path: &Path, commit: &str, umask: u32) -> Result<(), GitFault> {
+    remove(root, path, "")?;
+    let common = common_of(root).map_err(|fault| refused("worktree", &fault))?;
+    let turn = Turn::take(&common);
+    let shown = path.to_string_lossy();
+    let add = ["worktree", "add", "--quiet", "--detach", "--no-checkout", "--force", "--"];
+    run_with_umask(root, &[&add[..], &[&shown, commit]].concat(), umask)?;
+    drop(turn);
+    reset(path, umask)
 }
 
 /// Removes what an earlier try has left at the planned place, if it is known by its lock.

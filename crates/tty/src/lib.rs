@@ -15,13 +15,15 @@ use std::process::Command;
 use std::sync::{Mutex, Once, PoisonError};
 use std::thread::ThreadId;
 
+use glis_os::Signals;
 use glis_wire::hold::Size;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
+use rustix::process::Signal;
 use rustix::stdio::{stdin, stdout};
 use rustix::termios::{OptionalActions, QueueSelector, Termios};
 
-use sys::{Signals, Watchdog};
+use sys::Watchdog;
 
 /// Everything that makes a terminal send more than plain keys, off: mouse, focus, paste marks,
 /// colour and size notices, special keys. The keyboard stack of the main screen is not touched:
@@ -57,7 +59,7 @@ const GIVE_BACK_WAIT: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
 /// What a program exits with that ends by a panic.
 const PANICKED: i32 = 101;
 
-const ENDING: [i32; 4] = [libc::SIGTERM, libc::SIGHUP, libc::SIGINT, libc::SIGQUIT];
+const ENDING: [Signal; 4] = [Signal::TERM, Signal::HUP, Signal::INT, Signal::QUIT];
 
 /// What has to be restored, for the hook that runs when the guard will not, and the thread whose guard it is.
 static TAKEN: Mutex<Option<(Termios, ThreadId)>> = Mutex::new(None);
@@ -87,14 +89,13 @@ impl Ending {
         Ok(Self { signals: Signals::catch(&ENDING, &[])?, came: Cell::new(None) })
     }
 
-    /// Waits for one.
     pub fn wait(&self) -> u8 {
         loop {
             if let Some(signal) = self.came() {
                 return signal;
             }
             // An interrupted wait means that it is there.
-            let _ = poll(&mut [PollFd::new(&self.signals.reader, PollFlags::IN)], None);
+            let _ = poll(&mut [PollFd::new(&self.signals, PollFlags::IN)], None);
         }
     }
 
@@ -106,9 +107,8 @@ impl Ending {
     /// The first signal that has come.
     pub fn came(&self) -> Option<u8> {
         if self.came.get().is_none() {
-            let mut byte = [0];
-            let read = rustix::io::read(&self.signals.reader, &mut byte);
-            self.came.set(matches!(read, Ok(1)).then_some(byte[0]));
+            let number = |signal: Signal| u8::try_from(signal.as_raw()).ok();
+            self.came.set(self.signals.next().and_then(number));
         }
         self.came.get()
     }
@@ -136,8 +136,8 @@ impl Tty {
         }
         let original = rustix::termios::tcgetattr(stdin())?;
         let watchdog = Watchdog::start(stdin(), GIVE_BACK)?;
-        let caught = [&ENDING[..], &[libc::SIGWINCH, libc::SIGCONT]].concat();
-        let signals = Signals::catch(&caught, &[libc::SIGTSTP, libc::SIGTTOU])?;
+        let caught = [&ENDING[..], &[Signal::WINCH, Signal::CONT]].concat();
+        let signals = Signals::catch(&caught, &[Signal::TSTP, Signal::TTOU])?;
         restore_on_panic();
         let mut raw = original.clone();
         raw.make_raw();
@@ -151,7 +151,7 @@ impl Tty {
 
     /// Readable as soon as [`Self::wake`] has something to say.
     pub fn signals(&self) -> BorrowedFd<'_> {
-        self.signals.reader.as_fd()
+        self.signals.as_fd()
     }
 
     /// The next signal that has arrived, if any.
@@ -185,12 +185,10 @@ impl Tty {
     }
 
     fn read_wake(&self) -> Option<Wake> {
-        let mut byte = [0_u8];
-        let count = rustix::io::read(&self.signals.reader, &mut byte).unwrap_or(0);
-        (count == 1).then(|| match i32::from(byte[0]) {
-            libc::SIGWINCH => Wake::Resized,
-            libc::SIGCONT => Wake::Continued,
-            ending => Wake::End(ending),
+        self.signals.next().map(|signal| match signal {
+            Signal::WINCH => Wake::Resized,
+            Signal::CONT => Wake::Continued,
+            ending => Wake::End(ending.as_raw()),
         })
     }
 

@@ -1,8 +1,8 @@
-//! The one module of this crate that speaks to libc directly: signals, and the watchdog's process.
-#![expect(unsafe_code, reason = "fork and signal handlers cannot be had without it")]
+//! The one module of this crate that speaks to libc directly: the watchdog's process.
+#![expect(unsafe_code, reason = "fork cannot be had without it")]
 #![expect(
     clippy::multiple_unsafe_ops_per_block,
-    reason = "what runs in a handler or after a fork is one stretch of system calls"
+    reason = "what runs after a fork is one stretch of system calls"
 )]
 
 use std::io;
@@ -13,73 +13,8 @@ use std::sync::atomic::{AtomicI32, Ordering};
 
 use rustix::pipe::{PipeFlags, pipe_with};
 
-/// Where the handler writes the numbers of signals; -1 while they are not wanted.
-static SIGNAL_PIPE: AtomicI32 = AtomicI32::new(-1);
-
 /// The pipe to the watchdog; -1 if there is none, or if it was told goodbye.
 static LEASH: AtomicI32 = AtomicI32::new(-1);
-
-/// Signals as bytes in a pipe, so that one `poll` waits for them and for everything else.
-pub(super) struct Signals {
-    pub(super) reader: OwnedFd,
-    _writer: OwnedFd,
-    before: Vec<(i32, libc::sigaction)>,
-}
-
-impl Signals {
-    /// Takes over `numbers`, and ignores `ignored`, until dropped.
-    pub(super) fn catch(numbers: &[i32], ignored: &[i32]) -> io::Result<Self> {
-        let (reader, writer) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
-        SIGNAL_PIPE.store(writer.as_raw_fd(), Ordering::SeqCst);
-        let mut caught = Self { reader, _writer: writer, before: Vec::new() };
-        let handler = note_signal as extern "C" fn(i32) as libc::sighandler_t;
-        for &number in numbers {
-            caught.before.push((number, set_action(number, handler)?));
-        }
-        for &number in ignored {
-            caught.before.push((number, set_action(number, libc::SIG_IGN)?));
-        }
-        Ok(caught)
-    }
-}
-
-impl Drop for Signals {
-    fn drop(&mut self) {
-        for (number, action) in &self.before {
-            // SAFETY: the action was returned by the same call for the same signal.
-            unsafe { libc::sigaction(*number, action, ptr::null_mut()) };
-        }
-        SIGNAL_PIPE.store(-1, Ordering::SeqCst);
-    }
-}
-
-extern "C" fn note_signal(number: i32) {
-    let pipe = SIGNAL_PIPE.load(Ordering::SeqCst);
-    let byte = u8::try_from(number).unwrap_or(0);
-    // SAFETY: `write` may be called in a handler; the byte outlives the call. A full pipe loses
-    // the signal, after thousands that were not read. `errno` is put back for the code that we
-    // interrupted.
-    unsafe {
-        let errno = libc::__errno_location();
-        let kept = *errno;
-        libc::write(pipe, ptr::from_ref(&byte).cast(), 1);
-        *errno = kept;
-    }
-}
-
-fn set_action(number: i32, handler: libc::sighandler_t) -> io::Result<libc::sigaction> {
-    let mut before = MaybeUninit::<libc::sigaction>::zeroed();
-    // SAFETY: all zeroes is a valid `sigaction`: no flags and an empty mask. Calls are not
-    // restarted, so that a write to a terminal that hangs returns.
-    let mut action: libc::sigaction = unsafe { MaybeUninit::zeroed().assume_init() };
-    action.sa_sigaction = handler;
-    // SAFETY: both point to structures of the right type that live through the call.
-    if unsafe { libc::sigaction(number, &raw const action, before.as_mut_ptr()) } != 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: the call has succeeded and filled it.
-    Ok(unsafe { before.assume_init() })
-}
 
 /// A process that outlives ours when we are killed, and then puts the terminal in order.
 pub(super) struct Watchdog {

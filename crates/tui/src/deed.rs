@@ -17,23 +17,21 @@ use glis_wire::plan::PlanRequest;
 pub(crate) use pausing::PauseWith;
 pub(crate) use reply::Reply;
 
-/// Something that is done with a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Deed {
     Send {
         text: String,
         files: Vec<String>,
     },
-    Pause,
-    ForcePause,
-    PauseWith(PauseWith),
+    Pause(PauseWith),
     CancelPause,
-    Resume,
-    ResumeWith {
-        prompt: String,
+    Resume {
+        /// What it is told when it is back.
+        prompt: Option<String>,
     },
-    Restart,
-    RestartWithContext,
+    Restart {
+        with_context: bool,
+    },
     /// A task of a plan gets a new run.
     RestartTask {
         place: String,
@@ -59,8 +57,8 @@ pub(crate) enum Deed {
     Snapshot,
     Compact,
     Acknowledge,
-    Merge,
-    MergeInto {
+    Merge {
+        /// None: the one that its work began from.
         branch: Option<String>,
         /// Whether the repository's hooks have a say.
         hooks: bool,
@@ -93,14 +91,10 @@ impl Deed {
             Self::Send { text, files } => {
                 act(Action::Send { text: text.clone(), files: files.clone() })
             }
-            Self::Pause => act(pause(None)),
-            Self::ForcePause => act(pause(Some(PauseMode::Force))),
-            Self::PauseWith(with) => act(with.action()),
+            Self::Pause(with) => act(with.action()),
             Self::CancelPause => act(Action::CancelPause),
-            Self::Resume => act(Action::Resume { prompt: None }),
-            Self::ResumeWith { prompt } => act(Action::Resume { prompt: Some(prompt.clone()) }),
-            Self::Restart => act(Action::Restart { with_context: false }),
-            Self::RestartWithContext => act(Action::Restart { with_context: true }),
+            Self::Resume { prompt } => act(Action::Resume { prompt: prompt.clone() }),
+            Self::Restart { with_context } => act(Action::Restart { with_context: *with_context }),
             Self::RestartTask { place, task } => {
                 let (place, task) = (place.clone(), task.clone());
                 Request::Plan(PlanRequest::Restart { place, task })
@@ -128,10 +122,9 @@ impl Deed {
                 snapshot: Some(snapshot.clone()),
                 to: to.clone(),
             },
-            Self::Merge => Request::Merge { session: id.to_owned(), into: None, hooks: false },
-            Self::MergeInto { branch, hooks } => {
+            Self::Merge { branch, hooks } => {
                 let (session, into) = (id.to_owned(), branch.clone());
-                Request::Merge { session, into, hooks: *hooks }
+                Request::Merge { session, into, hooks: *hooks, place: None }
             }
             Self::Undelete { name } => {
                 let action = TrashAction::Restore { name: name.clone() };
@@ -151,16 +144,16 @@ impl Deed {
                 let files = files.iter().map(|file| format!(" --file {}", shell_word(file)));
                 format!("glis send {name} {}{}", shell_word(text), files.collect::<String>())
             }
-            Self::Pause => format!("glis pause {name}"),
-            Self::ForcePause => format!("glis pause {name} --mode force"),
-            Self::PauseWith(with) => format!("glis pause {name}{}", with.typed()),
+            Self::Pause(with) => format!("glis pause {name}{}", with.typed()),
             Self::CancelPause => format!("glis pause {name} --cancel"),
-            Self::Resume => format!("glis resume {name}"),
-            Self::ResumeWith { prompt } => {
+            Self::Resume { prompt: None } => format!("glis resume {name}"),
+            Self::Resume { prompt: Some(prompt) } => {
                 format!("glis resume {name} --prompt {}", shell_word(prompt))
             }
-            Self::Restart => format!("glis restart {name} --yes"),
-            Self::RestartWithContext => format!("glis restart {name} --with-context --yes"),
+            Self::Restart { with_context: false } => format!("glis restart {name} --yes"),
+            Self::Restart { with_context: true } => {
+                format!("glis restart {name} --with-context --yes")
+            }
             Self::RestartTask { task, .. } => format!("glis restart {} --yes", shell_word(task)),
             Self::RuleTask { task, ruling, .. } => {
                 format!("glis {} {}", ruling.word(), shell_word(task))
@@ -176,8 +169,7 @@ impl Deed {
             Self::Snapshot => format!("glis snapshot {name}"),
             Self::Compact => format!("glis compact {name}"),
             Self::Acknowledge => format!("glis acknowledge {name}"),
-            Self::Merge => format!("glis merge {name}"),
-            Self::MergeInto { branch, hooks } => {
+            Self::Merge { branch, hooks } => {
                 let into =
                     branch.as_deref().map(|branch| format!(" --into {}", shell_word(branch)));
                 let hooks = if *hooks { " --hooks" } else { "" };
@@ -206,7 +198,7 @@ impl Deed {
     /// Words of a person that are in it: they must not be lost with it.
     pub(crate) fn words(&self) -> Option<&str> {
         if let Self::Send { text, .. }
-        | Self::ResumeWith { prompt: text }
+        | Self::Resume { prompt: Some(text) }
         | Self::Answer { answer: Reply::Words(text) | Reply::DenyBecause(text), .. } = self
         {
             return Some(text);
@@ -218,10 +210,10 @@ impl Deed {
     pub(crate) fn doing(&self) -> &'static str {
         match self {
             Self::Send { .. } => "sending",
-            Self::Pause | Self::ForcePause | Self::PauseWith(_) => "PAUSING...",
+            Self::Pause(_) => "PAUSING...",
             Self::CancelPause => "cancelling the pause",
-            Self::Resume | Self::ResumeWith { .. } => "resuming",
-            Self::Restart | Self::RestartWithContext | Self::RestartTask { .. } => "restarting",
+            Self::Resume { .. } => "resuming",
+            Self::Restart { .. } | Self::RestartTask { .. } => "restarting",
             Self::RuleTask { .. } => "seeing to its task",
             Self::Stop => "stopping",
             Self::Remove { .. } => "moving it to the trash",
@@ -230,7 +222,7 @@ impl Deed {
             Self::Snapshot => "saving the worktree",
             Self::Compact => "summing up",
             Self::Acknowledge => "acknowledging",
-            Self::Merge | Self::MergeInto { .. } => "merging",
+            Self::Merge { .. } => "merging",
             Self::LimitIdle { .. } => "setting its timeout",
             Self::Restore { .. } => "restoring its files",
             Self::CopySnapshot { .. } => "copying a snapshot",
@@ -244,10 +236,10 @@ impl Deed {
     pub(crate) fn done(&self, name: &str) -> String {
         match self {
             Self::Send { .. } => format!("sent to `{name}`"),
-            Self::Pause | Self::ForcePause | Self::PauseWith(_) => format!("`{name}` is paused"),
+            Self::Pause(_) => format!("`{name}` is paused"),
             Self::CancelPause => format!("the pause of `{name}` was cancelled"),
-            Self::Resume | Self::ResumeWith { .. } => format!("`{name}` is back"),
-            Self::Restart | Self::RestartWithContext => {
+            Self::Resume { .. } => format!("`{name}` is back"),
+            Self::Restart { .. } => {
                 format!("`{name}` began a fresh conversation")
             }
             Self::RestartTask { task, .. } => {
@@ -262,7 +254,7 @@ impl Deed {
             Self::Snapshot => format!("the worktree of `{name}` is saved"),
             Self::Compact => format!("the conversation of `{name}` is summed up"),
             Self::Acknowledge => format!("`{name}` is acknowledged"),
-            Self::Merge | Self::MergeInto { .. } => format!("the work of `{name}` is merged"),
+            Self::Merge { .. } => format!("the work of `{name}` is merged"),
             Self::LimitIdle { limit: IdleLimit::Never } => format!("`{name}` is never suspended"),
             Self::LimitIdle { limit } => {
                 format!("`{name}` is suspended after {} idle minutes", minutes(*limit))
@@ -284,38 +276,22 @@ impl Deed {
     /// What it is called and what undoes it, where something does.
     pub(crate) fn undone(&self) -> Option<(&'static str, Self)> {
         match self {
-            Self::Pause | Self::ForcePause | Self::PauseWith(_) => Some(("pause", Self::Resume)),
-            Self::Stop => Some(("stop", Self::Resume)),
-            Self::Resume | Self::ResumeWith { .. } => Some(("resume", Self::Pause)),
+            Self::Pause(_) => Some(("pause", Self::Resume { prompt: None })),
+            Self::Stop => Some(("stop", Self::Resume { prompt: None })),
+            Self::Resume { .. } => Some(("resume", Self::Pause(PauseWith::PLAIN))),
             Self::Remove { .. } => Some(("removal", Self::Undelete { name: None })),
             Self::Undelete { .. } => {
                 Some(("return from the trash", Self::Remove { running: IfRunning::Refuse }))
             }
             Self::AutoYes { on } => Some(("change of auto-yes", Self::AutoYes { on: !on })),
-            Self::Send { .. }
-            | Self::CancelPause
-            | Self::Restart
-            | Self::RestartWithContext
-            | Self::RestartTask { .. }
-            | Self::RuleTask { .. }
-            | Self::Answer { .. }
-            | Self::Snapshot
-            | Self::Compact
-            | Self::Acknowledge
-            | Self::Merge
-            | Self::MergeInto { .. }
-            | Self::LimitIdle { .. }
-            | Self::Restore { .. }
-            | Self::CopySnapshot { .. }
-            | Self::SetLoop { .. }
-            | Self::Discard => None,
+            _ => None,
         }
     }
 
     /// The question before it is done, where it is asked.
     pub(crate) fn question(&self, name: &str) -> Option<String> {
         match self {
-            Self::Restart | Self::RestartWithContext => {
+            Self::Restart { .. } => {
                 Some(format!("Begin a fresh conversation in `{name}`? Its files stay."))
             }
             Self::RestartTask { task, .. } => Some(format!(
@@ -338,27 +314,12 @@ impl Deed {
             }
             Self::Discard => Some(format!("Delete `{name}` for good? This cannot be undone.")),
             Self::Stop => Some(format!("End the process of `{name}`? Its turn is cut off.")),
-            Self::Merge => Some(format!("Commit the work of `{name}` and merge it?")),
-            Self::ForcePause => Some(format!("Stop `{name}` now, whatever it is doing?")),
+            Self::Merge { .. } => Some(format!("Commit the work of `{name}` and merge it?")),
             Self::Restore { snapshot } => Some(format!(
                 "Put the files of `{name}` back to snapshot {snapshot}? What is in the way is saved first."
             )),
-            Self::PauseWith(with) => with.question(name),
-            Self::Send { .. }
-            | Self::Pause
-            | Self::CancelPause
-            | Self::Resume
-            | Self::ResumeWith { .. }
-            | Self::Answer { .. }
-            | Self::MergeInto { .. }
-            | Self::LimitIdle { .. }
-            | Self::CopySnapshot { .. }
-            | Self::SetLoop { .. }
-            | Self::AutoYes { on: false }
-            | Self::Snapshot
-            | Self::Compact
-            | Self::Acknowledge
-            | Self::Undelete { .. } => None,
+            Self::Pause(with) => with.question(name),
+            _ => None,
         }
     }
 }
@@ -385,30 +346,21 @@ fn settings(change: &LoopChange) -> String {
     })
 }
 
-/// The call that pauses everything.
 pub(crate) fn pause_all() -> (Request, String) {
     let (mode, reason) = (PauseMode::Boundary, PauseReason::User);
     let all = PauseAll { mode, on_timeout: None, clearing: None, reason };
     (Request::PauseAll(all), "glis pause --all".to_owned())
 }
 
-/// The call that resumes everything.
-pub(crate) fn resume_all() -> (Request, String) {
-    (Request::ResumeAll { from_log: false }, "glis resume --all".to_owned())
-}
-
-/// The same by the event log, where the list of what was stopped is damaged.
-pub(crate) fn resume_all_from_log() -> (Request, String) {
-    (Request::ResumeAll { from_log: true }, "glis resume --all --from-log".to_owned())
+/// By the event log, where the list of what was stopped is damaged.
+pub(crate) fn resume_all(from_log: bool) -> (Request, String) {
+    let by = if from_log { " --from-log" } else { "" };
+    (Request::ResumeAll { from_log }, format!("glis resume --all{by}"))
 }
 
 /// The call that deletes what is past its deadline.
 pub(crate) fn empty_trash() -> (Request, String) {
     (Request::TrashEmpty { which: Discard::Due }, "glis trash empty".to_owned())
-}
-
-fn pause(mode: Option<PauseMode>) -> Action {
-    Action::Pause { mode, on_timeout: None, clearing: None, for_secs: None }
 }
 
 #[cfg(test)]
@@ -420,19 +372,19 @@ mod tests {
     #[test]
     fn a_line_does_the_same_as_the_key() {
         let lines = [
-            (Deed::Pause, "glis pause blue"),
+            (Deed::Pause(PauseWith::PLAIN), "glis pause blue"),
             (
                 Deed::Send { text: "it's done?".to_owned(), files: Vec::new() },
                 "glis send blue 'it'\\''s done?'",
             ),
             (Deed::Remove { running: IfRunning::Stop }, "glis rm blue --stop"),
             (
-                Deed::PauseWith(PauseWith { clearing: Some(Clearing::Keep), ..PauseWith::USUAL }),
+                Deed::Pause(PauseWith { clearing: Some(Clearing::Keep), ..PauseWith::USUAL }),
                 "glis pause blue --keep-worktree",
             ),
             (
-                Deed::PauseWith(PauseWith {
-                    mode: PauseMode::Boundary,
+                Deed::Pause(PauseWith {
+                    mode: Some(PauseMode::Boundary),
                     on_timeout: Some(OnTimeout::Force),
                     for_secs: Some(60),
                     clearing: Some(Clearing::Always),
@@ -451,12 +403,15 @@ mod tests {
 
     #[test]
     fn what_is_undone_twice_is_as_before() {
-        for deed in
-            [Deed::Pause, Deed::Resume, Deed::AutoYes { on: true }, Deed::Undelete { name: None }]
-        {
+        for deed in [
+            Deed::Pause(PauseWith::PLAIN),
+            Deed::Resume { prompt: None },
+            Deed::AutoYes { on: true },
+            Deed::Undelete { name: None },
+        ] {
             let back = deed.undone().and_then(|(_, inverse)| inverse.undone());
             assert!(back.is_some(), "{deed:?}");
         }
-        assert_eq!(Deed::Restart.undone(), None);
+        assert_eq!(Deed::Restart { with_context: false }.undone(), None);
     }
 }

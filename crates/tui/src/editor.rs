@@ -11,7 +11,6 @@ pub(crate) struct Editor {
 }
 
 impl Editor {
-    /// Without any text.
     pub(crate) const fn new() -> Self {
         Self { text: String::new(), at: 0 }
     }
@@ -21,7 +20,6 @@ impl Editor {
         Self { text: text.to_owned(), at: text.len() }
     }
 
-    /// The text.
     pub(crate) fn text(&self) -> &str {
         &self.text
     }
@@ -43,10 +41,7 @@ impl Editor {
         match (chord.code, chord.held.ctrl) {
             (Code::Backspace, false) => self.remove(self.before()),
             (Code::Backspace | Code::Char('w'), true) => self.remove(self.word_before()),
-            (Code::Delete, _) | (Code::Char('d'), true) => {
-                let end = self.after();
-                self.text.drain(self.at..end);
-            }
+            (Code::Delete, _) | (Code::Char('d'), true) => self.cut(self.after()),
             (Code::Left, _) | (Code::Char('b'), true) => self.at = self.before(),
             (Code::Right, _) | (Code::Char('f'), true) => self.at = self.after(),
             (Code::Home, _) | (Code::Char('a'), true) => self.at = self.line_start(),
@@ -57,10 +52,7 @@ impl Editor {
                 self.move_line((end < self.text.len()).then_some(end + 1));
             }
             (Code::Char('u'), true) => self.remove(self.line_start()),
-            (Code::Char('k'), true) => {
-                let end = self.line_end();
-                self.text.drain(self.at..end);
-            }
+            (Code::Char('k'), true) => self.cut(self.line_end()),
             (Code::Char('j'), true) | (Code::Enter, _) => self.insert("\n"),
             _ => return false,
         }
@@ -113,6 +105,10 @@ impl Editor {
         let start = self.line_start();
         let line = self.text.get(start..self.line_end()).unwrap_or_default();
         self.at = start + line.chars().take(column).map(char::len_utf8).sum::<usize>();
+    }
+
+    fn cut(&mut self, end: usize) {
+        self.text.drain(self.at..end);
     }
 
     fn remove(&mut self, from: usize) {

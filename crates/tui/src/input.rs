@@ -9,7 +9,6 @@ const PASTE_BYTES_MAX: usize = 1024 * 1024;
 const PASTE_BEGINS: &[u8] = b"\x1b[200~";
 const PASTE_ENDS: &[u8] = b"\x1b[201~";
 
-/// Something that came from the terminal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Input {
     Key(Chord),
@@ -25,7 +24,6 @@ pub(crate) enum Input {
     Answered,
 }
 
-/// Whether a person is before the terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Focus {
     Here,
@@ -53,7 +51,6 @@ impl Mouse {
 const MOUSE_SHIFT: u16 = 0b100;
 const MOUSE_HELD: u16 = 0b1_1100;
 
-/// What was done with the mouse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Click {
     Pressed,
@@ -61,9 +58,7 @@ pub(crate) enum Click {
     Released,
     WheelUp,
     WheelDown,
-    /// Another button is pressed.
     OtherPressed,
-    /// Another button is let go.
     OtherReleased,
     /// It moves with another button, or with none.
     Moved,
@@ -76,11 +71,9 @@ pub(crate) struct Reader {
     paste: Option<Vec<u8>>,
 }
 
-/// How far a sequence is.
 enum Read {
     /// It took so many bytes, and means this, or nothing.
     Whole(usize, Option<Input>),
-    /// More has to come.
     Open,
 }
 
@@ -342,11 +335,7 @@ fn mouse(inner: &str, pressed: bool) -> Option<Mouse> {
 fn string(bytes: &[u8]) -> Read {
     let bell = bytes.iter().position(|byte| *byte == 7).map(|at| (at, 1));
     let ended = bytes.windows(2).skip(1).position(|two| two == b"\x1b\\").map(|at| (at + 1, 2));
-    let end = match (bell, ended) {
-        (Some(bell), Some(ended)) => Some(bell.min(ended)),
-        (bell, ended) => bell.or(ended),
-    };
-    let Some((end, length)) = end else { return Read::Open };
+    let Some((end, length)) = bell.into_iter().chain(ended).min() else { return Read::Open };
     let inner = bytes.get(2..end).and_then(|inner| str::from_utf8(inner).ok()).unwrap_or_default();
     Read::Whole(end + length, background(inner))
 }

@@ -1,23 +1,35 @@
 //! What reaches the model, and what it wants done: everything outside lies between these two.
 
 use crate::input::Input;
+use glis_client::Fault;
 use glis_client::labels::Tone;
 use glis_core::Status;
 use glis_screen::Run;
+use glis_verbs::Complaint;
 use glis_wire::client::{Request, Response};
 use glis_wire::hold::Size;
 use glis_wire::plan::{PlanFile, RunView};
-use glis_wire::view::{Entry, FileDiffView, Hit, SessionView, SnapshotView, TrashView};
+use glis_wire::view::{Entry, FileDiffView, Hit, SessionRow, SnapshotView, TrashView};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// Something that went wrong, in the words of the command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Told {
-    /// What happened, to what.
     pub message: String,
-    /// The next step.
     pub hint: Option<String>,
+}
+
+impl From<Complaint> for Told {
+    fn from(Complaint { message, hint, .. }: Complaint) -> Self {
+        Self { message, hint }
+    }
+}
+
+impl From<Fault> for Told {
+    fn from(fault: Fault) -> Self {
+        Complaint::from(fault).into()
+    }
 }
 
 /// The time, handed in with every message.
@@ -29,7 +41,6 @@ pub(crate) struct Now {
     pub(crate) wall_secs: i64,
 }
 
-/// What happened.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Msg {
     /// A key, a paste, the mouse, an answer of the terminal.
@@ -38,8 +49,8 @@ pub(crate) enum Msg {
     Resized { columns: u16, rows: u16 },
     /// A time that was asked for has come.
     Time,
-    /// All sessions, as of this event or a later one.
-    Listed { sessions: Vec<SessionView>, last_seq: u64, gate: String },
+    /// The sessions of the list.
+    Listed(Listed),
     /// Some of them, looked at again.
     Seen(Vec<Seen>),
     /// An event, as the contract describes it.
@@ -76,10 +87,19 @@ pub(crate) enum Msg {
     Failed(Told),
 }
 
-/// A session that was looked at.
+/// The sessions that live and the latest of those at rest, as of an event or a later one.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Listed {
+    pub(crate) sessions: Vec<SessionRow>,
+    /// So many rest for longer.
+    pub(crate) more: usize,
+    pub(crate) last_seq: u64,
+    pub(crate) gate: String,
+}
+
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Seen {
-    There(Box<SessionView>),
+    There(Box<SessionRow>),
     /// It is not listed any more.
     Gone(String),
 }
@@ -98,7 +118,6 @@ pub(crate) struct News {
 }
 
 impl News {
-    /// Reads an event's JSON.
     pub(crate) fn read(seq: u64, event: &Value) -> Self {
         let text = |key: &str| event.get(key).and_then(Value::as_str).map(ToOwned::to_owned);
         let status = event.get("status").cloned();
@@ -113,7 +132,6 @@ impl News {
     }
 }
 
-/// What comes of a session's screen.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum PreviewNews {
     /// The whole screen as of an offset.
@@ -143,10 +161,8 @@ pub(crate) enum Fetched {
 pub(crate) struct Judged {
     /// When, RFC 3339.
     pub(crate) at: String,
-    /// The session's id.
     pub(crate) session: String,
     pub(crate) name: String,
-    /// What was asked.
     pub(crate) text: String,
     /// The verdict and its reason, in words.
     pub(crate) says: String,
@@ -160,9 +176,9 @@ pub(crate) struct TaskPlace {
     pub(crate) task: Option<String>,
 }
 
-/// What is shown of a session.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Tab {
+    #[default]
     Terminal,
     Conversation,
     Diff,
@@ -175,7 +191,6 @@ impl Tab {
     pub(crate) const ALL: [Self; 6] =
         [Self::Terminal, Self::Conversation, Self::Diff, Self::Snapshots, Self::Runs, Self::Events];
 
-    /// Its name.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Terminal => "terminal",
@@ -188,7 +203,6 @@ impl Tab {
     }
 }
 
-/// What is to be done outside.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Effect {
     /// Leave. Agents run on.

@@ -7,7 +7,6 @@ use crate::rank::fits;
 /// So many are more than are read; the best come first.
 const FOUND_MAX: usize = 200;
 
-/// A command that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Found {
     pub(crate) command: Command,
@@ -18,7 +17,6 @@ pub(crate) struct Found {
 }
 
 impl Found {
-    /// What is read and matched.
     pub(crate) fn text(&self) -> String {
         match &self.session {
             Some((_, name)) => format!("{} · {name}", self.does),
@@ -39,7 +37,7 @@ pub(crate) fn found(model: &Model, words: &str) -> Vec<Found> {
         if words.trim().is_empty() || !command.is_about_a_session() {
             continue;
         }
-        for session in model.sessions.values() {
+        for session in model.rows.all.values() {
             let about = Some((session.id.clone(), session.name.clone()));
             let found = Found { session: about, ..own.clone() };
             if let Some(score) = fits(words, &found.text()) {

@@ -1,7 +1,7 @@
 //! The order *ready for me*: who needs a person comes first.
 
 use glis_core::Status;
-use glis_wire::view::SessionView;
+use glis_wire::view::SessionRow;
 
 /// How much a session needs a person, most first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -15,8 +15,7 @@ pub(crate) enum Rank {
     AtRest,
 }
 
-/// The rank of a session.
-pub(crate) fn rank(session: &SessionView) -> Rank {
+pub(crate) fn rank(session: &SessionRow) -> Rank {
     let unseen = || match (parse(&session.last_active_at), session.last_accessed_at.as_deref()) {
         (Some(active), Some(seen)) => parse(seen).is_some_and(|seen| seen < active),
         (Some(_), None) => session.generation > 0,
@@ -29,15 +28,13 @@ pub(crate) fn rank(session: &SessionView) -> Rank {
         Status::Idle | Status::Paused | Status::Suspended if !session.was_asking.is_empty() => {
             Rank::Waiting
         }
+        // It came back from the middle of a turn, and nobody has said how that goes on.
+        Status::Idle if session.cut_off => Rank::Waiting,
         Status::Failed | Status::Interrupted => Rank::Failed,
         Status::Idle | Status::Completed if unseen() => Rank::Unseen,
         Status::Idle => Rank::Idle,
         Status::Busy | Status::Pausing | Status::Resuming => Rank::Busy,
-        Status::Created
-        | Status::Paused
-        | Status::Suspended
-        | Status::Completed
-        | Status::Archived => Rank::AtRest,
+        _ => Rank::AtRest,
     }
 }
 
@@ -90,6 +87,12 @@ mod tests {
         let mut unseen = seen.clone();
         unseen.last_accessed_at = Some("2025-12-31T23:59:59Z".to_owned());
         assert_eq!((rank(&seen), rank(&unseen)), (Rank::Idle, Rank::Unseen));
+    }
+
+    #[test]
+    fn what_was_cut_off_and_stands_still_needs_a_person() {
+        let rank_of = |status| rank(&SessionRow { cut_off: true, ..session("x", status) });
+        assert_eq!((rank_of(Status::Idle), rank_of(Status::Busy)), (Rank::Waiting, Rank::Busy));
     }
 
     #[test]

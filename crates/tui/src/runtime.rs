@@ -14,14 +14,13 @@ mod preview;
 use crate::input::{Input, Reader};
 use crate::keymap::{KeyFault, KeyMap, Keys};
 use crate::message::{Effect, Msg, Now, Told};
-use crate::model::{Access, Model, Start};
+use crate::model::{Access, Folders, House, Model};
 use crate::theme::{Depth, Ground, Theme};
 use crate::update::{painted, unsent, update};
 use calls::Calls;
 use canvas::Canvas;
 use drafts::Keeper;
-use glis_client::{Connector, Fault};
-use glis_core::verdict::Verdict;
+use glis_client::Connector;
 use glis_tty::{Tty, Wake};
 use glis_wire::call::Scope;
 use looks::Looks;
@@ -57,10 +56,6 @@ const QUESTIONS: &[u8] = b"\x1b]11;?\x1b\\\x1b[c";
 pub struct Setup {
     /// The way to the daemon. Without the right to change anything, nothing is changed.
     pub connector: Connector,
-    /// The words for a fault.
-    pub explain: fn(Fault) -> Told,
-    /// The words for what the rules have said.
-    pub explain_verdict: fn(&Verdict) -> String,
     /// The keys that the user has chosen.
     pub keys: Keys,
     /// Shows a session on the whole terminal until the user leaves it.
@@ -78,19 +73,21 @@ pub fn run(setup: Setup) -> Result<(), Told> {
     let access =
         if setup.connector.scope < Scope::Manage { Access::ReadOnly } else { Access::Full };
     let drafts = drafts::read(&setup.connector.home);
-    let model = Model::new(Start {
-        now: Now::default(),
+    let model = Model {
         size: (size.columns, size.rows),
         theme: Theme { depth, ground: Ground::Dark },
         keys,
-        access,
-        here: repository(),
-        user_home: std::env::var("HOME").ok().filter(|home| home.len() > 1),
-        drafts: drafts.clone(),
-    });
+        folders: Folders {
+            here: repository(),
+            home: std::env::var("HOME").ok().filter(|home| home.len() > 1),
+        },
+        house: House { access, ..House::default() },
+        ..Model::new(Now::default(), drafts.clone())
+    };
     let (post, inbox) = post::open().map_err(failed)?;
+    let begun = Instant::now();
     let mut runtime = Runtime {
-        begun: Instant::now(),
+        begun,
         model,
         canvas: Canvas::new(size.columns, size.rows),
         tty: Some(tty),
@@ -99,7 +96,7 @@ pub fn run(setup: Setup) -> Result<(), Told> {
         drawn: None,
         dirty: true,
         pressed: false,
-        background: true,
+        first: begun + BACKGROUND_WAIT,
         calls: Calls::new(&setup, post.clone()),
         looks: Looks::start(&setup, post.clone()).map_err(failed)?,
         follower: Follower::new(&setup, post.clone()),
@@ -107,14 +104,14 @@ pub fn run(setup: Setup) -> Result<(), Told> {
             .map_err(failed)?,
         inbox,
         setup,
+        left: false,
     };
     events::start(&runtime.setup, post).map_err(failed)?;
     runtime.tell(&[MODES, QUESTIONS].concat()).map_err(failed)?;
     let done = runtime.serve();
     // However it ends, and whatever is typed into just now.
     let drafts = unsent(&runtime.model);
-    runtime.keeper.keep(drafts.clone());
-    let unkept = runtime.keeper.finish();
+    let unkept = runtime.keeper.finish(drafts.clone());
     // What cannot be kept is on the terminal, where it can be copied.
     if let (Some(why), false) = (unkept, drafts.is_empty()) {
         drop(runtime.tty.take());
@@ -154,46 +151,37 @@ struct Runtime {
     dirty: bool,
     /// Whether what is to be drawn follows from a key.
     pressed: bool,
-    /// Whether the terminal may still tell its background.
-    background: bool,
+    /// When the first picture may be drawn: until then the terminal may tell its background.
+    first: Instant,
     calls: Calls,
     looks: Looks,
     follower: Follower,
     keeper: Keeper,
     inbox: PostBox,
     setup: Setup,
-}
-
-/// Whether to go on.
-#[derive(PartialEq, Eq)]
-enum Go {
-    On,
-    Home,
+    /// Whether the user has left: nothing is heard or drawn any more.
+    left: bool,
 }
 
 impl Runtime {
     fn serve(&mut self) -> io::Result<()> {
         let mut input = vec![0; INPUT_BYTES];
-        loop {
+        while !self.left {
             let ready = self.wait()?;
-            if self.take_signals()? == Go::Home {
-                return Ok(());
-            }
+            self.take_signals()?;
             // Keys before output: they are answered in the middle of a flood.
-            if ready.input && self.take_input(&mut input)? == Go::Home {
-                return Ok(());
+            if ready.input {
+                self.take_input(&mut input)?;
             }
             if self.escape.is_some_and(|at| at <= Instant::now()) {
                 self.escape = None;
                 let found = self.reader.give_up();
-                if self.take_found(found)? == Go::Home {
-                    return Ok(());
-                }
+                self.take_found(found)?;
             }
-            while let Some(arrived) = self.inbox.next() {
-                if self.arrive(arrived)? == Go::Home {
-                    return Ok(());
-                }
+            while !self.left
+                && let Some(arrived) = self.inbox.next()
+            {
+                self.arrive(arrived)?;
             }
             // What a key did is seen before more of a flood is taken in: that may take as long as a frame.
             if self.pressed {
@@ -205,13 +193,12 @@ impl Runtime {
                 }
             }
             let due = self.model.next_change();
-            if due.is_some_and(|due| due <= self.now().ms)
-                && self.tell_model(Msg::Time)? == Go::Home
-            {
-                return Ok(());
+            if due.is_some_and(|due| due <= self.now().ms) {
+                self.tell_model(Msg::Time)?;
             }
             self.draw()?;
         }
+        Ok(())
     }
 
     fn now(&self) -> Now {
@@ -219,15 +206,10 @@ impl Runtime {
         Now { ms, wall_secs: jiff::Timestamp::now().as_second() }
     }
 
-    /// Waits until something happens or is due.
     fn wait(&mut self) -> io::Result<Ready> {
-        let mut times = vec![self.escape];
-        if self.dirty {
-            times.push(Some(self.frame_due()));
-        }
+        let frame = self.dirty.then(|| self.frame_due());
         let change = self.model.next_change().map(|ms| self.begun + Duration::from_millis(ms));
-        times.push(change);
-        let first = times.into_iter().flatten().min();
+        let first = [self.escape, frame, change].into_iter().flatten().min();
         let left = first.map(|at| at.saturating_duration_since(Instant::now()));
         // Rounded up: a wait that ends too early would be followed by one of no length, and another.
         let limit = left.map(|left| left + Duration::from_millis(1));
@@ -261,18 +243,16 @@ impl Runtime {
         Ok(ready)
     }
 
-    /// When the next picture may be drawn.
     fn frame_due(&self) -> Instant {
         match self.drawn {
             Some(drawn) if self.pressed => drawn + KEY_FRAME,
             Some(drawn) => drawn + FRAME,
-            None if self.background => self.begun + BACKGROUND_WAIT,
-            None => self.begun,
+            None => self.first,
         }
     }
 
     fn draw(&mut self) -> io::Result<()> {
-        if !self.dirty || self.frame_due() > Instant::now() {
+        if self.left || !self.dirty || self.frame_due() > Instant::now() {
             return Ok(());
         }
         (self.dirty, self.pressed) = (false, false);
@@ -287,7 +267,7 @@ impl Runtime {
         self.tty.as_mut().map_or(Ok(()), |tty| tty.write_all(bytes))
     }
 
-    fn take_signals(&mut self) -> io::Result<Go> {
+    fn take_signals(&mut self) -> io::Result<()> {
         while let Some(wake) = self.tty.as_mut().and_then(Tty::wake) {
             match wake {
                 Wake::Resized => self.fit()?,
@@ -306,7 +286,7 @@ impl Runtime {
                 }
             }
         }
-        Ok(Go::On)
+        Ok(())
     }
 
     /// The terminal may have another size: everything is drawn anew.
@@ -314,15 +294,18 @@ impl Runtime {
         let size = glis_tty::size()?;
         let bytes = self.canvas.resize(size.columns, size.rows);
         self.tell(&bytes)?;
-        self.tell_model(Msg::Resized { columns: size.columns, rows: size.rows }).map(drop)
+        self.tell_model(Msg::Resized { columns: size.columns, rows: size.rows })
     }
 
-    fn take_input(&mut self, buffer: &mut [u8]) -> io::Result<Go> {
+    fn take_input(&mut self, buffer: &mut [u8]) -> io::Result<()> {
         let count = match rustix::io::read(stdin(), &mut *buffer) {
             // The terminal is gone.
-            Ok(0) | Err(Errno::IO) => return Ok(Go::Home),
+            Ok(0) | Err(Errno::IO) => {
+                self.left = true;
+                return Ok(());
+            }
             Ok(count) => count,
-            Err(Errno::INTR | Errno::AGAIN) => return Ok(Go::On),
+            Err(Errno::INTR | Errno::AGAIN) => return Ok(()),
             Err(fault) => return Err(fault.into()),
         };
         let found = self.reader.read(buffer.get(..count).unwrap_or_default());
@@ -330,47 +313,48 @@ impl Runtime {
         self.take_found(found)
     }
 
-    fn take_found(&mut self, found: Vec<Input>) -> io::Result<Go> {
+    fn take_found(&mut self, found: Vec<Input>) -> io::Result<()> {
         for input in found {
             if matches!(input, Input::Answered | Input::Background(..)) {
-                self.background = false;
+                self.first = self.begun;
             }
             self.pressed = true;
-            if self.tell_model(Msg::Input(input))? == Go::Home {
-                return Ok(Go::Home);
-            }
+            self.tell_model(Msg::Input(input))?;
         }
-        Ok(Go::On)
+        Ok(())
     }
 
-    fn arrive(&mut self, arrived: Arrived) -> io::Result<Go> {
+    fn arrive(&mut self, arrived: Arrived) -> io::Result<()> {
         match arrived {
             Arrived::Msg(msg) => self.tell_model(*msg),
             Arrived::Painted(painted) => {
                 for msg in self.follower.begin(*painted) {
                     self.tell_model(msg)?;
                 }
-                Ok(Go::On)
+                Ok(())
             }
         }
     }
 
     /// Hands a message to the model and does what it wants.
-    fn tell_model(&mut self, msg: Msg) -> io::Result<Go> {
+    fn tell_model(&mut self, msg: Msg) -> io::Result<()> {
+        if self.left {
+            return Ok(());
+        }
         self.dirty = true;
         let now = self.now();
         let effects = update(&mut self.model, now, msg);
         for effect in effects {
-            if self.carry_out(effect)? == Go::Home {
-                return Ok(Go::Home);
+            if !self.left {
+                self.carry_out(effect)?;
             }
         }
-        Ok(Go::On)
+        Ok(())
     }
 
-    fn carry_out(&mut self, effect: Effect) -> io::Result<Go> {
+    fn carry_out(&mut self, effect: Effect) -> io::Result<()> {
         match effect {
-            Effect::Quit => return Ok(Go::Home),
+            Effect::Quit => self.left = true,
             Effect::Suspend => self.suspend()?,
             Effect::Redraw => self.fit()?,
             Effect::StartDaemon => self.calls.start_daemon(),
@@ -403,11 +387,11 @@ impl Runtime {
                 self.tell(&bytes)?;
             }
         }
-        Ok(Go::On)
+        Ok(())
     }
 
     /// Gives the terminal away for a while, and takes it back.
-    fn lend(&mut self, borrow: impl FnOnce(&mut Self) -> Option<Msg>) -> io::Result<()> {
+    fn lend(&mut self, borrow: impl FnOnce(&mut Self) -> Msg) -> io::Result<()> {
         self.follower.follow(None);
         drop(self.tty.take());
         let msg = borrow(self);
@@ -416,21 +400,17 @@ impl Runtime {
         self.canvas.forget();
         self.reader = Reader::default();
         self.fit()?;
-        if let Some(msg) = msg {
-            self.tell_model(msg)?;
-        }
-        Ok(())
+        self.tell_model(msg)
     }
 
     fn attach(&mut self, id: &str) -> io::Result<()> {
         let id = id.to_owned();
-        self.lend(|runtime| Some(Msg::Returned((runtime.setup.attach)(&id))))
+        self.lend(|runtime| Msg::Returned((runtime.setup.attach)(&id)))
     }
 
-    /// Has the user's own editor change a text.
     fn edit(&mut self, text: &str) -> io::Result<()> {
         let text = text.to_owned();
-        self.lend(|runtime| Some(Msg::Edited(edit::edit(&runtime.setup.connector.home, &text))))
+        self.lend(|runtime| Msg::Edited(edit::edit(&runtime.setup.connector.home, &text)))
     }
 
     /// Back to the shell, until it continues us.
@@ -439,7 +419,7 @@ impl Runtime {
             let own = rustix::process::getpid();
             // The default action stops us here; we go on when the shell says so.
             let _ = rustix::process::kill_process(own, Signal::TSTP);
-            Some(Msg::Returned(Ok(())))
+            Msg::Returned(Ok(()))
         })
     }
 
@@ -460,14 +440,12 @@ struct Ready {
     holder: bool,
 }
 
-/// The repository that we are in, if any.
 fn repository() -> Option<String> {
     let here = std::env::current_dir().ok()?;
     let root = here.ancestors().find(|folder| folder.join(".git").exists());
     root.map(PathBuf::from).and_then(|root| root.into_os_string().into_string().ok())
 }
 
-/// Puts a message into the post, for threads.
 fn deliver(post: &Post, msg: Msg) {
     post.send(Arrived::Msg(Box::new(msg)));
 }

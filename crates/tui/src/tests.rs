@@ -19,8 +19,7 @@ mod trust;
 mod views;
 
 use glis_core::Status;
-use glis_wire::view::SessionView;
-use serde_json::Value;
+use glis_wire::view::{SessionRow, SessionView};
 
 /// A session as the daemon tells it, with nothing in it that is worth telling.
 const PLAIN: &str = r#"{
@@ -37,11 +36,16 @@ const PLAIN: &str = r#"{
     "output_gap_at": null, "env_names": []
 }"#;
 
+/// Everything about a session, as the daemon answers with it.
+pub(crate) fn whole(row: SessionRow) -> Box<SessionView> {
+    let plain: SessionView = serde_json::from_str(PLAIN).unwrap();
+    Box::new(SessionView { row, ..plain })
+}
+
 /// A session of this name and status.
-pub(crate) fn session(name: &str, status: Status) -> SessionView {
-    let plain: Value = serde_json::from_str(PLAIN).unwrap();
-    let plain: SessionView = serde_json::from_value(plain).unwrap();
-    SessionView {
+pub(crate) fn session(name: &str, status: Status) -> SessionRow {
+    let plain: SessionRow = serde_json::from_str(PLAIN).unwrap();
+    SessionRow {
         id: format!("id-{name}"),
         name: name.to_owned(),
         status,

@@ -3,10 +3,9 @@
 use glis_client::labels::Tone;
 use ratatui_core::style::{Color, Modifier, Style};
 
-/// How many colours the terminal has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Depth {
-    /// None are wanted.
+    #[default]
     None,
     Sixteen,
     Indexed,
@@ -31,15 +30,14 @@ impl Depth {
     }
 }
 
-/// What the terminal's background is like.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Ground {
+    #[default]
     Dark,
     Light,
 }
 
 impl Ground {
-    /// The kind of a background.
     pub(crate) fn of(red: u8, green: u8, blue: u8) -> Self {
         if luminance(Rgb(red, green, blue)) > 0.35 { Self::Light } else { Self::Dark }
     }
@@ -87,7 +85,7 @@ const LIGHT: Palette = Palette {
 };
 
 /// The styles that everything is drawn with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Theme {
     pub(crate) depth: Depth,
     pub(crate) ground: Ground,
@@ -114,17 +112,21 @@ impl Theme {
         Style::new().fg(self.colour(rgb, sixteen))
     }
 
-    /// What is read.
+    /// Few colours have none for it.
+    fn quiet(self, rgb: Rgb) -> Style {
+        match self.depth {
+            Depth::None | Depth::Sixteen => Style::new().add_modifier(Modifier::DIM),
+            Depth::Indexed | Depth::True => self.fg(rgb, Color::Reset),
+        }
+    }
+
     pub(crate) fn text(self) -> Style {
         self.fg(self.palette().text, Color::Reset)
     }
 
     /// What is there for who looks closer.
     pub(crate) fn faint(self) -> Style {
-        match self.depth {
-            Depth::None | Depth::Sixteen => Style::new().add_modifier(Modifier::DIM),
-            Depth::Indexed | Depth::True => self.fg(self.palette().faint, Color::Reset),
-        }
+        self.quiet(self.palette().faint)
     }
 
     /// Keys, titles, what is chosen.
@@ -132,12 +134,8 @@ impl Theme {
         self.fg(self.palette().accent, Color::Blue).add_modifier(Modifier::BOLD)
     }
 
-    /// Rules between the panes.
     pub(crate) fn line(self) -> Style {
-        match self.depth {
-            Depth::None | Depth::Sixteen => Style::new().add_modifier(Modifier::DIM),
-            Depth::Indexed | Depth::True => self.fg(self.palette().line, Color::Reset),
-        }
+        self.quiet(self.palette().line)
     }
 
     /// The selected row, and bars. Without colours they are told by being turned over.
@@ -150,7 +148,6 @@ impl Theme {
         }
     }
 
-    /// What a status means.
     pub(crate) fn tone(self, tone: Tone) -> Style {
         let palette = self.palette();
         match tone {

@@ -10,7 +10,6 @@ const ALL_KEYS: u8 = 8;
 /// Beyond this the old reports of the mouse have no byte for a place.
 const OLD_PLACE_MAX: u16 = 222;
 
-/// A key.
 pub(crate) fn key(chord: Chord, wants: Wants) -> Vec<u8> {
     if let Some(sequence) = told_apart(chord, wants) {
         return sequence.into_bytes();
@@ -68,17 +67,7 @@ fn told_apart(Chord { code, held }: Chord, wants: Wants) -> Option<String> {
         Code::Esc => (27, held),
         Code::Tab => (9, held),
         Code::Backspace => (127, held),
-        Code::Delete
-        | Code::Insert
-        | Code::Up
-        | Code::Down
-        | Code::Left
-        | Code::Right
-        | Code::Home
-        | Code::End
-        | Code::PageUp
-        | Code::PageDown
-        | Code::F(_) => return None,
+        _ => return None,
     };
     let number = held_number(held);
     let is_text = matches!(code, Code::Char(_)) && !held.ctrl && !held.alt;
@@ -96,7 +85,6 @@ fn told_apart(Chord { code, held }: Chord, wants: Wants) -> Option<String> {
     (wants.other_keys > 0 && !own_form && !is_letter).then(|| format!("\x1b[27;{number};{key}~"))
 }
 
-/// The byte of a key with control held.
 fn control(c: char) -> u8 {
     let byte = u8::try_from(c).unwrap_or(b' ').to_ascii_uppercase();
     match byte {

@@ -7,7 +7,6 @@ mod command;
 mod drafts;
 mod executing;
 mod fields;
-mod gone;
 mod house;
 mod inline;
 mod new;
@@ -53,77 +52,73 @@ const DONE_MS: u64 = 4000;
 /// What went wrong stays longer, with its next step; any box that opens takes it away.
 const WRONG_MS: u64 = 30_000;
 
-/// Takes a message in.
 pub(crate) fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
     model.now = now;
-    let (selected, in_box) = (model.selected.clone(), drafts::shown(model));
-    let mut effects = Vec::new();
+    let (selected, in_box) = (model.hand.selected.clone(), drafts::shown(model));
     match msg {
-        Msg::Input(input) => take_input(model, input, &mut effects),
+        Msg::Input(input) => take_input(model, input),
         Msg::Resized { columns, rows } => {
             model.size = (columns, rows);
             asking::resized(model);
         }
         Msg::Time => {}
-        Msg::Listed { sessions, last_seq, gate } => {
-            news::listed(model, sessions, last_seq, gate);
-        }
+        Msg::Listed(listed) => news::listed(model, listed),
         Msg::Seen(seen) => news::seen(model, seen),
-        Msg::Event(event) => news::event(model, *event, &mut effects),
-        Msg::Lost(told) => model.link = Link::Lost(told),
+        Msg::Event(event) => news::event(model, *event),
+        Msg::Lost(told) => model.house.link = Link::Lost(told),
         Msg::Stopped => {
-            model.link = Link::Stopped;
+            model.house.link = Link::Stopped;
             let key = model.key(Place::List, Command::Attach);
             let message = "the daemon was stopped; agents run on".to_owned();
             wrong(model, Told { message, hint: Some(format!("{key} starts it again")) });
         }
-        Msg::Ended { ticket, result } => news::ended(model, ticket, result, &mut effects),
+        Msg::Ended { ticket, result } => news::ended(model, ticket, result),
         Msg::Preview { session, news } => {
-            if model.preview.session.as_ref() == Some(&session) {
-                model.preview.hear(news);
-                past::fetch(model, &mut effects);
+            if model.pane.preview.session.as_ref() == Some(&session) {
+                model.pane.preview.hear(news);
+                past::fetch(model);
             }
         }
         Msg::Past { session, result } => past::arrived(model, &session, result),
         Msg::Fetched { session, result } => news::fetched(model, &session, result),
         Msg::Found { words, result } => search::arrived(model, &words, result),
         Msg::Trash(result) => house::trash_arrived(model, result),
-        Msg::Judged(result) => model.judged = result.into(),
+        Msg::Judged(result) => model.house.judged = result.into(),
         Msg::Plan { file, result } => plan::arrived(model, &file, result),
-        Msg::Edited(result) => boxes::edited(model, result, &mut effects),
+        Msg::Edited(result) => boxes::edited(model, result),
         Msg::Returned(result) => returned(model, result),
         Msg::Changes { session, files } => {
-            model.changes.insert(session, files);
+            model.rows.changes.insert(session, files);
         }
         Msg::Draft { id, before, text } => drafts::changed(model, &id, (&before, &text)),
         Msg::Failed(told) => wrong(model, told),
     }
-    drafts::read_again(model, in_box.as_deref(), &mut effects);
-    pass_time(model, &mut effects);
+    drafts::read_again(model, in_box.as_deref());
+    pass_time(model);
     asking::keep(model);
     inline::keep(model);
     past::keep(model);
     executing::keep(model);
-    if model.selected != selected {
+    if model.hand.selected != selected {
         move_on(model);
         // The row of one that was removed goes once the hand rests.
-        if model.removed.is_some() {
-            model.settles_at.get_or_insert(now.ms + SETTLE_MS);
+        if model.list.removed.is_some() {
+            model.list.settles_at.get_or_insert(now.ms + SETTLE_MS);
         }
         // The first one was chosen by nobody's hand: there is nothing to wait for.
         if selected.is_none() {
-            model.preview.follow_at = Some(now.ms);
+            model.pane.preview.follow_at = Some(now.ms);
         }
     }
     follow_again(model);
-    follow(model, &mut effects);
-    effects
+    follow(model);
+    std::mem::take(&mut model.effects)
 }
 
 /// A terminal that cannot be followed is tried again for as long as something runs in it.
 fn follow_again(model: &mut Model) {
     let runs = model.session().is_some_and(|session| session.pid.is_some());
-    let preview = &mut model.preview;
+    let preview = &mut model.pane.preview;
     let is_lost = match &preview.shown {
         Shown::Nothing => false,
         Shown::Screen(..) | Shown::Refused(_) => preview.live().is_none(),
@@ -138,73 +133,73 @@ fn returned(model: &mut Model, result: Result<(), Told>) {
     if let Err(told) = result {
         wrong(model, told);
     }
-    model.looking.stale.extend(model.selected.clone());
+    model.looking.stale.extend(model.hand.selected.clone());
     move_on(model);
 }
 
-fn take_input(model: &mut Model, input: Input, effects: &mut Vec<Effect>) {
+fn take_input(model: &mut Model, input: Input) {
     match input {
-        Input::Key(chord) => press_key(model, chord, effects),
+        Input::Key(chord) => press_key(model, chord),
         Input::Meta(chord) => {
             let alt = Chord { held: Held { alt: true, ..chord.held }, ..chord };
             if press::takes_alt(model, alt) {
-                return press_key(model, alt, effects);
+                return press_key(model, alt);
             }
-            press_key(model, Chord::plain(Code::Esc), effects);
-            press_key(model, chord, effects);
+            press_key(model, Chord::plain(Code::Esc));
+            press_key(model, chord);
         }
         Input::Pasted(text) => {
-            boxes::paste(model, &text, effects);
+            boxes::paste(model, &text);
             drafts::typed(model);
         }
-        Input::Mouse(mouse) => pointer::point(model, mouse, effects),
-        Input::Focus(focus) => model.focus = Some(focus),
+        Input::Mouse(mouse) => pointer::point(model, mouse),
+        Input::Focus(focus) => model.keyboard.focus = Some(focus),
         Input::Background(red, green, blue) => model.theme.ground = Ground::of(red, green, blue),
         Input::Answered => {}
     }
 }
 
-fn press_key(model: &mut Model, chord: Chord, effects: &mut Vec<Effect>) {
+fn press_key(model: &mut Model, chord: Chord) {
     model.drag = None;
-    model.begun_plan = None;
-    let is_same = model.pressed.replace(chord) == Some(chord);
-    if is_same && model.now.ms < model.pressed_at + REPEAT_MS {
+    model.hand.plan = None;
+    let is_same = model.keyboard.pressed.replace(chord) == Some(chord);
+    if is_same && model.now.ms < model.keyboard.pressed_at + REPEAT_MS {
         asking::hold_off(model);
     }
-    model.pressed_at = model.now.ms;
-    press::press(model, chord, effects);
+    model.keyboard.pressed_at = model.now.ms;
+    press::press(model, chord);
     drafts::typed(model);
 }
 
 /// What is over is over; what was put off is done.
-fn pass_time(model: &mut Model, effects: &mut Vec<Effect>) {
+fn pass_time(model: &mut Model) {
     let now = model.now.ms;
-    if model.prefix.as_ref().is_some_and(|prefix| prefix.until <= now) {
-        model.prefix = None;
+    if model.keyboard.prefix.as_ref().is_some_and(|prefix| prefix.until <= now) {
+        model.keyboard.prefix = None;
     }
     if model.notice.as_ref().is_some_and(|notice| notice.until <= now) {
         model.notice = None;
     }
-    if model.keeps_at.is_some_and(|at| at <= now) {
-        drafts::keep(model, effects);
+    if model.drafts.keeps_at.is_some_and(|at| at <= now) {
+        drafts::keep(model);
     }
-    if model.settles_at.is_some_and(|at| at <= now) {
+    if model.list.settles_at.is_some_and(|at| at <= now) {
         model.put_in_order();
     }
     // Nothing tells what a stream of words is at.
-    if model.works() && model.busy_look_at <= now {
-        model.busy_look_at = now + BUSY_LOOK_MS;
-        let busy = |id: &String| model.sessions.get(id).is_some_and(|s| s.status == Status::Busy);
+    if model.works() && model.looking.busy_at <= now {
+        model.looking.busy_at = now + BUSY_LOOK_MS;
+        let busy = |id: &String| model.rows.all.get(id).is_some_and(|s| s.status == Status::Busy);
         let seen = view::sessions_in_sight(model).into_iter().filter(busy);
         let seen: Vec<String> = seen.collect();
         model.looking.stale.extend(seen);
     }
-    let linked = model.link != Link::Stopped;
+    let linked = model.house.link != Link::Stopped;
     let looking = &mut model.looking;
     if linked && !looking.under_way && !looking.stale.is_empty() && looking.not_before <= now {
         looking.under_way = true;
         looking.not_before = now + LOOK_PACE_MS;
-        effects.push(Effect::Look(std::mem::take(&mut looking.stale).into_iter().collect()));
+        model.effects.push(Effect::Look(std::mem::take(&mut looking.stale).into_iter().collect()));
     }
 }
 
@@ -212,40 +207,46 @@ fn pass_time(model: &mut Model, effects: &mut Vec<Effect>) {
 fn move_on(model: &mut Model) {
     let generation = model.session().map_or(0, |session| session.generation);
     let follow_at = model.now.ms + FOLLOW_WAIT_MS;
-    model.preview = Preview::of(model.selected.clone(), generation, follow_at);
-    model.page = Page::Empty;
-    model.scroll = 0;
+    model.pane.preview = Preview::of(model.hand.selected.clone(), generation, follow_at);
+    model.pane.page = Page::Empty;
+    model.pane.scroll = 0;
 }
 
 /// Asks for what is shown of the session in hand, once the hand rests on it.
-fn follow(model: &mut Model, effects: &mut Vec<Effect>) {
-    let stopped = model.link == Link::Stopped;
-    if stopped || model.preview.follow_at.is_none_or(|at| at > model.now.ms) {
+fn follow(model: &mut Model) {
+    let stopped = model.house.link == Link::Stopped;
+    if stopped || model.pane.preview.follow_at.is_none_or(|at| at > model.now.ms) {
         return;
     }
-    model.preview.follow_at = None;
+    model.pane.preview.follow_at = None;
     let tab = model.shown_tab();
     let session = model.session().map(|session| session.id.clone());
-    if let Some(session) = session.clone().filter(|id| !model.changes.contains_key(id)) {
-        effects.push(Effect::CountChanges { session });
+    if let Some(session) = session.clone().filter(|id| !model.rows.changes.contains_key(id)) {
+        model.effects.push(Effect::CountChanges { session });
     }
     match (tab, session) {
         (Tab::Terminal, session) => {
-            model.preview.is_asked = session.is_some();
-            effects.push(Effect::Follow(session));
+            model.pane.preview.is_asked = session.is_some();
+            model.effects.push(Effect::Follow(session));
         }
         (tab, Some(session)) => {
-            effects.push(Effect::Follow(None));
-            if model.page == Page::Empty {
-                model.page = Page::Loading;
+            model.effects.push(Effect::Follow(None));
+            if model.pane.page == Page::Empty {
+                model.pane.page = Page::Loading;
             }
             let task = model
-                .sessions
+                .rows
+                .all
                 .get(&session)
                 .map(|s| TaskPlace { repo: s.repo_root.clone(), task: s.task.clone() });
-            effects.push(Effect::Fetch { session, tab, last_seq: model.last_seq, task });
+            model.effects.push(Effect::Fetch {
+                session,
+                tab,
+                last_seq: model.house.last_seq,
+                task,
+            });
         }
-        (_, None) => effects.push(Effect::Follow(None)),
+        (_, None) => model.effects.push(Effect::Follow(None)),
     }
 }
 
@@ -253,7 +254,7 @@ fn follow(model: &mut Model, effects: &mut Vec<Effect>) {
 const COPY_BYTES_MAX: usize = 74_000;
 
 /// Hands text to the clipboard, and says so.
-fn copy(model: &mut Model, text: String, lines: usize, effects: &mut Vec<Effect>) {
+fn copy(model: &mut Model, text: String, lines: usize) {
     if text.trim().is_empty() {
         return said(model, "there is nothing to copy".to_owned());
     }
@@ -261,7 +262,7 @@ fn copy(model: &mut Model, text: String, lines: usize, effects: &mut Vec<Effect>
         let message = "that is too much for a clipboard".to_owned();
         return wrong(model, Told { message, hint: Some("select less of it".to_owned()) });
     }
-    effects.push(Effect::Copy(text));
+    model.effects.push(Effect::Copy(text));
     let lines = if lines == 1 { "1 line".to_owned() } else { format!("{lines} lines") };
     done(model, format!("copied {lines}"));
 }
@@ -292,7 +293,7 @@ fn tell(model: &mut Model, message: String, kind: Kind) {
 /// what to do.
 fn repository(model: &mut Model, hint: &str) -> Option<String> {
     let of_session = model.session().map(|session| session.repo_root.clone());
-    let found = of_session.or_else(|| model.here.clone());
+    let found = of_session.or_else(|| model.folders.here.clone());
     if found.is_none() {
         let message = "this folder is in no git repository".to_owned();
         wrong(model, Told { message, hint: Some(hint.to_owned()) });
@@ -304,12 +305,4 @@ fn repository(model: &mut Model, hint: &str) -> Option<String> {
 fn wrong(model: &mut Model, told: Told) {
     let until = model.now.ms + WRONG_MS;
     model.notice = Some(Notice { told, kind: Kind::Wrong, until });
-}
-
-impl Model {
-    /// What is shown of the session in hand. One without a terminal has its conversation in that place.
-    pub(crate) fn shown_tab(&self) -> Tab {
-        let headless = self.session().is_some_and(|s| s.mode == glis_core::spec::Mode::Headless);
-        if self.tab == Tab::Terminal && headless { Tab::Conversation } else { self.tab }
-    }
 }

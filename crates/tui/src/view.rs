@@ -37,7 +37,6 @@ use unicode_width::UnicodeWidthStr as _;
 /// Below this nothing sensible can be shown.
 const LEAST: (u16, u16) = (20, 4);
 
-/// What is at a place of the screen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Target {
     Session(String),
@@ -65,7 +64,7 @@ pub(crate) fn draw(model: &Model, buffer: &mut Buffer) -> Option<(u16, u16)> {
     }
     let layout = Layout::of(model, area);
     bars::top(model, &mut pen, layout.top);
-    if matches!(model.mode, Mode::Asks { .. }) || model.shown_ask().is_some() {
+    if matches!(model.mode, Mode::Asks { .. }) || model.mode.shown_ask().is_some() {
         asks::draw(model, &mut pen, layout.body);
     } else {
         list::draw(model, &mut pen, layout.list);
@@ -77,25 +76,22 @@ pub(crate) fn draw(model: &Model, buffer: &mut Buffer) -> Option<(u16, u16)> {
     status::draw(model, &mut pen, layout.status);
     notice::draw(model, &mut pen, layout.notice);
     bars::hints(model, &mut pen, layout.hints);
-    let cursor = overlay::draw(model, &mut pen, area);
+    overlay::draw(model, &mut pen, area);
     if let (Some(drag), Some(content)) = (model.drag, content(model)) {
         each_dragged(drag, content, |x, y| {
-            pen.tint(
-                Rect { x, y, width: 1, height: 1 },
-                Style::new().add_modifier(Modifier::REVERSED),
-            );
+            let cell = Rect { x, y, width: 1, height: 1 };
+            pen.tint(cell, Style::new().add_modifier(Modifier::REVERSED));
         });
     }
-    cursor
+    pen.cursor
 }
 
 fn is_too_small(area: Rect) -> bool {
     area.width < LEAST.0 || area.height < LEAST.1
 }
 
-/// What is at this place.
 pub(crate) fn target(model: &Model, column: u16, row: u16) -> Option<Target> {
-    let layout = Layout::of(model, Layout::whole(model));
+    let layout = Layout::now(model);
     let within = |area: Rect| area.contains((column, row).into());
     if within(layout.hints) {
         return bars::keys_at(model, layout.hints, column).map(Target::Keys);
@@ -105,20 +101,7 @@ pub(crate) fn target(model: &Model, column: u16, row: u16) -> Option<Target> {
         Mode::Asks { .. } => {
             return asks::at(model, layout.body, row).map(|(id, ask)| Target::Ask(id, ask));
         }
-        Mode::Help { .. }
-        | Mode::Confirm { .. }
-        | Mode::Send { .. }
-        | Mode::File(_)
-        | Mode::AnswerWords { .. }
-        | Mode::New(_)
-        | Mode::Plan(_)
-        | Mode::Palette { .. }
-        | Mode::Words(_)
-        | Mode::Pick { .. }
-        | Mode::Search(_)
-        | Mode::Trash { .. }
-        | Mode::Judged { .. }
-        | Mode::History => return None,
+        _ => return None,
     }
     if within(layout.list) {
         return list::at(model, layout.list, row).map(Target::Session);
@@ -136,8 +119,7 @@ pub(crate) fn target(model: &Model, column: u16, row: u16) -> Option<Target> {
 
 /// The place of what is shown of the session in hand, if there is one.
 pub(crate) fn content(model: &Model) -> Option<Rect> {
-    let layout = Layout::of(model, Layout::whole(model));
-    layout.detail.map(|area| detail::content(model, area))
+    Layout::now(model).detail.map(|area| detail::content(model, area))
 }
 
 /// The text of what is shown of the session in hand, line by line.
@@ -193,10 +175,8 @@ fn each_dragged(Drag { from, to }: Drag, area: Rect, mut see: impl FnMut(u16, u1
     }
 }
 
-/// The sessions that are in sight in the list.
 pub(crate) fn sessions_in_sight(model: &Model) -> Vec<String> {
-    let layout = Layout::of(model, Layout::whole(model));
-    list::in_sight(model, layout.list)
+    list::in_sight(model, Layout::now(model).list)
 }
 
 /// What of the question in hand is on the screen.
@@ -208,13 +188,12 @@ pub(crate) fn ask_rows(model: &Model) -> AskRows {
 
 /// The line of the conversation in hand at which something was said.
 pub(crate) fn entry_line(model: &Model, at: &str) -> Option<usize> {
-    let Page::Shown(fetched) = &model.page else { return None };
+    let Page::Shown(fetched) = &model.pane.page else { return None };
     let columns = content(model)?.width.saturating_sub(1);
     pages::line_of(fetched, columns, at, model)
 }
 
 /// How far what is shown of the session in hand can be scrolled.
 pub(crate) fn scroll_max(model: &Model) -> usize {
-    let layout = Layout::of(model, Layout::whole(model));
-    layout.detail.map_or(0, |area| detail::scroll_max(model, area))
+    Layout::now(model).detail.map_or(0, |area| detail::scroll_max(model, area))
 }

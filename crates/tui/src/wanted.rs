@@ -1,11 +1,11 @@
 //! What a box of one line asks for: the words that a deed still needs.
 
 use crate::deed::{Deed, PauseWith, Reply};
+use glis_core::amount;
 use glis_core::looping::LoopChange;
 use glis_core::spec::IdleLimit;
-use glis_wire::view::SessionView;
+use glis_wire::view::SessionRow;
 
-/// What is asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Wanted {
     /// After how long it is suspended.
@@ -16,7 +16,9 @@ pub(crate) enum Wanted {
     MergeInto,
     /// How long it is paused.
     PauseFor,
-    /// Why the answer to this request is no.
+    /// The answer to this request.
+    Answer { request: String },
+    /// Why the answer to it is no.
     WhyNot { request: String },
     /// Where a copy of this snapshot goes.
     CopyTo { snapshot: String },
@@ -27,13 +29,21 @@ pub(crate) enum Wanted {
 }
 
 impl Wanted {
-    /// The title of the box.
+    /// The request that is answered with it.
+    pub(crate) fn request(&self) -> Option<&str> {
+        if let Self::Answer { request } | Self::WhyNot { request } = self {
+            return Some(request);
+        }
+        None
+    }
+
     pub(crate) fn title(&self, name: &str) -> String {
         match self {
             Self::Timeout => format!("suspend {name} after"),
             Self::ResumeWords => format!("resume {name} with these words"),
             Self::MergeInto => format!("merge {name} into the branch"),
             Self::PauseFor => format!("pause {name} for"),
+            Self::Answer { .. } => format!("answer to {name}"),
             Self::WhyNot { .. } => format!("deny {name}, because"),
             Self::CopyTo { .. } => format!("copy a snapshot of {name} to the new folder"),
             Self::NewName => format!("take {name} out of the trash as"),
@@ -48,7 +58,7 @@ impl Wanted {
             Self::ResumeWords => "nothing: it goes on where it was",
             Self::MergeInto => "nothing: the one that it began from; `--hooks` runs its hooks",
             Self::PauseFor => "30s, 10m, 2h: then it resumes by itself",
-            Self::WhyNot { .. } => "the agent is told",
+            Self::Answer { .. } | Self::WhyNot { .. } => "the agent is told",
             Self::CopyTo { .. } => "an absolute path; the session is left as it is",
             Self::NewName => "a name: lower-case letters, digits, `.`, `_`, `-`",
             Self::LoopMax => "a number or `off`; or max-cost=5, max-failures=2, until=CMD",
@@ -56,7 +66,7 @@ impl Wanted {
     }
 
     /// What it is at present, where that is known.
-    pub(crate) fn present(&self, session: &SessionView) -> Option<String> {
+    pub(crate) fn present(&self, session: &SessionRow) -> Option<String> {
         match self {
             Self::Timeout if session.idle_timeout_secs == 0 => Some("off".to_owned()),
             Self::Timeout => Some((session.idle_timeout_secs / 60).to_string()),
@@ -64,12 +74,7 @@ impl Wanted {
                 let own = session.looped.as_ref()?;
                 Some(own.max.map_or_else(|| "off".to_owned(), |max| max.to_string()))
             }
-            Self::ResumeWords
-            | Self::MergeInto
-            | Self::PauseFor
-            | Self::WhyNot { .. }
-            | Self::CopyTo { .. }
-            | Self::NewName => None,
+            _ => None,
         }
     }
 
@@ -78,21 +83,19 @@ impl Wanted {
         let some = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
         Ok(match self {
             Self::Timeout => Deed::LimitIdle { limit: idle_limit(text)? },
-            Self::ResumeWords => match some(text) {
-                Some(prompt) => Deed::ResumeWith { prompt },
-                None => Deed::Resume,
-            },
+            Self::ResumeWords => Deed::Resume { prompt: some(text) },
             Self::MergeInto => {
                 let hooks = text.split_whitespace().any(|word| word == "--hooks");
                 let branch = text.split_whitespace().find(|word| *word != "--hooks");
-                match branch.map(ToOwned::to_owned) {
-                    None if !hooks => Deed::Merge,
-                    branch => Deed::MergeInto { branch, hooks },
-                }
+                Deed::Merge { branch: branch.map(ToOwned::to_owned), hooks }
             }
             Self::PauseFor => {
                 let for_secs = Some(seconds(text)?);
-                Deed::PauseWith(PauseWith { for_secs, ..PauseWith::USUAL })
+                Deed::Pause(PauseWith { for_secs, ..PauseWith::USUAL })
+            }
+            Self::Answer { request } => {
+                let answer = Reply::Words(text.to_owned());
+                Deed::Answer { request: request.clone(), answer }
             }
             Self::WhyNot { request } => {
                 let reason = some(text).ok_or("say why")?;
@@ -132,10 +135,7 @@ pub(crate) fn idle_secs(text: &str) -> Result<u64, String> {
 fn loop_limit(text: &str) -> Result<LoopChange, String> {
     let (limit, value) = text.split_once('=').unwrap_or(("max", text));
     let value = Some(value.trim()).filter(|value| !["off", "none", ""].contains(value));
-    let number = |value: &str| {
-        let number = value.parse::<u32>().ok().filter(|number| *number > 0);
-        number.ok_or_else(|| format!("`{value}` is no number"))
-    };
+    let number = |value: &str| count(value).ok_or_else(|| format!("`{value}` is no number"));
     let mut change = LoopChange::default();
     match limit.trim() {
         "max" => change.max = Some(value.map(number).transpose()?),
@@ -147,17 +147,14 @@ fn loop_limit(text: &str) -> Result<LoopChange, String> {
     Ok(change)
 }
 
+/// A number of something, of which there is one at least.
+pub(crate) fn count(text: &str) -> Option<u32> {
+    text.parse().ok().filter(|number| *number > 0)
+}
+
 /// Dollars as they are typed, in millionths.
 pub(crate) fn dollars(text: &str) -> Result<u64, String> {
-    let (whole, part) = text.split_once('.').unwrap_or((text, ""));
-    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    let fits = !whole.is_empty() && digits(whole) && digits(part) && part.len() <= 6;
-    let micros = || {
-        let part: u64 = format!("{part:0<6}").parse().ok()?;
-        whole.parse::<u64>().ok()?.checked_mul(1_000_000)?.checked_add(part)
-    };
-    let micros = if fits { micros() } else { None };
-    micros.filter(|micros| *micros > 0).ok_or_else(|| format!("`{text}` are no dollars"))
+    amount::dollars(text).ok_or_else(|| format!("`{text}` are no dollars"))
 }
 
 /// A command line as words: parted by blanks, but not within quotes.
@@ -180,17 +177,8 @@ pub(crate) fn words(text: &str) -> Result<Vec<String>, String> {
     if quote.is_some() { Err("a quote is not closed".to_owned()) } else { Ok(words) }
 }
 
-/// A number with its unit. A bare number is seconds.
 fn seconds(text: &str) -> Result<u64, String> {
-    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let unit = match text.strip_prefix(digits).unwrap_or_default() {
-        "" | "s" => 1,
-        "m" => 60,
-        "h" => 3600,
-        unit => return Err(format!("`{unit}` is no unit of time; there are s, m, h")),
-    };
-    let number = digits.parse::<u64>().ok().and_then(|number| number.checked_mul(unit));
-    number.filter(|secs| *secs > 0).ok_or_else(|| format!("`{text}` is no time; try 30s or 10m"))
+    amount::seconds(text).ok_or_else(|| format!("`{text}` is no time; try 30s or 10m"))
 }
 
 #[cfg(test)]

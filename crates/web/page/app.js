@@ -3,7 +3,7 @@
 
 import { Refused, forget, make, pair, post } from "./api.js";
 import { compare, drawAsks, hear, leaveGone } from "./asks.js";
-import { complain, fill, h, headline, icon, redraw, whyNot } from "./dom.js";
+import { complain, fill, form, given, h, headline, icon, redraw, whyNot } from "./dom.js";
 import { keep, kept } from "./kept.js";
 import { TAKEN, USUAL, bind, bindings, listen, pressed } from "./keys.js";
 import { drawList } from "./list.js";
@@ -132,12 +132,12 @@ function drawGate() {
     }
   };
   const button = gate === "running"
-    ? h("button", { type: "button", id: "gate-do", class: "outline", disabled: !may, "aria-label": "Pause all: every agent stops, and nothing starts",
-        onclick: () => act("/pause", "Failed to pause") }, icon("pause"), "Pause all")
-    : h("button", { type: "button", id: "gate-do", class: "filled", disabled: !may, "aria-label": gate === "pausing" ? "Pausing all... Resume all" : "Resume all that was paused",
-        onclick: () => act("/resume", "Failed to resume") }, icon("play"), gate === "pausing" ? "Pausing all... Resume" : "Resume all");
-  const hasten = (/** @type {"interrupt" | "force"} */ mode, /** @type {string} */ text) => h("button", { type: "button", id: `gate-${mode}`, class: "small", disabled: !may,
-    onclick: () => act("/pause", "Failed to pause", { mode }) }, text);
+    ? h("button", { id: "gate-do", class: "outline", disabled: !may, "aria-label": "Pause all: every agent stops, and nothing starts",
+        onclick: () => act("/pause", "pause") }, icon("pause"), "Pause all")
+    : h("button", { id: "gate-do", class: "filled", disabled: !may, "aria-label": gate === "pausing" ? "Pausing all... Resume all" : "Resume all that was paused",
+        onclick: () => act("/resume", "resume") }, icon("play"), gate === "pausing" ? "Pausing all... Resume" : "Resume all");
+  const hasten = (/** @type {"interrupt" | "force"} */ mode, /** @type {string} */ text) => h("button", { id: `gate-${mode}`, class: "small", disabled: !may,
+    onclick: () => act("/pause", "pause", { mode }) }, text);
   redraw($("gate"), button);
   $("gate-waits").hidden = gate !== "pausing" || !at_work.length;
   redraw($("gate-waits"), h("p", null, `${at_work.length} still at work: ${at_work.join(", ")}. Each pauses at the end of its turn.`),
@@ -152,26 +152,23 @@ function drawNew() {
   const repos = [...new Set([...store.sessions.values()].map((session) => session.repo_root))];
   const field = (/** @type {string} */ name, /** @type {string} */ label, /** @type {Record<string, any>} */ more = {}) =>
     h("label", null, label, h("input", { name, id: `new-${name}`, autocomplete: "off", ...more, value: typed[name] ?? more.value }));
-  const given = () => Object.fromEntries([...new FormData(form)].filter(([, value]) => value !== ""));
-  const form = /** @type {HTMLFormElement} */ (h("form", { class: "form", oninput: () => keep(NEW, given()), onsubmit: async (/** @type {Event} */ event) => {
-    event.preventDefault();
-    const body = { ...given(), headless: given().headless === "on" || undefined };
+  const wanted = form({ class: "form", oninput: () => keep(NEW, given(wanted)) }, async (session) => {
     try {
-      const made = await make("/sessions", body);
+      const made = await make("/sessions", { ...session, headless: session.headless === "on" || undefined });
       keep(NEW, null);
       location.hash = `#/s/${made.id}`;
     } catch (fault) {
-      complain("Failed to start", fault);
+      complain("start", fault);
     }
-  } },
+  },
     field("repo", "Repository (a folder of the machine)", { required: true, value: repos[0] ?? "", list: "repos" }),
     h("datalist", { id: "repos" }, ...repos.map((repo) => h("option", { value: repo }))),
     field("name", "Name (made from the prompt if empty)"),
     field("agent", "Agent (the usual one if empty)"),
     h("label", null, "First message", h("textarea", { name: "prompt", rows: "4", id: "new-prompt", value: typed.prompt })),
     h("label", { class: "check" }, h("input", { type: "checkbox", name: "headless", checked: typed.headless === "on" }), "Without a terminal"),
-    h("button", { type: "submit", class: "filled", disabled: !store.may("manage") }, "Start")));
-  fill($("main"), headline("New session"), whyNot(store, "manage") || "", form);
+    h("button", { type: "submit", class: "filled", disabled: !store.may("manage") }, "Start"));
+  fill($("main"), headline("New session"), whyNot(store, "manage") || "", wanted);
 }
 
 function drawSettings() {
@@ -194,9 +191,9 @@ function drawSettings() {
   });
   fill($("main"), headline("This device"),
     h("p", null, `${store.device.name}, which may `, h("code", null, store.device.scope)),
-    h("p", null, h("button", { type: "button", class: "outline", onclick: leave }, "Forget this device"), " ",
+    h("p", null, h("button", { class: "outline", onclick: leave }, "Forget this device"), " ",
       "Notification" in window && Notification.permission === "default" &&
-        h("button", { type: "button", class: "outline", onclick: () => Notification.requestPermission().then(drawSettings) }, "Notify me while this page is open")),
+        h("button", { class: "outline", onclick: () => Notification.requestPermission().then(drawSettings) }, "Notify me while this page is open")),
     h("h3", null, "Shortcuts"),
     h("p", { class: "faint" }, "Press the keys you want in a field. `mod` is Ctrl, or Cmd on a Mac."),
     h("table", null, h("thead", null, h("tr", null, h("th", null, "What"), h("th", null, "Keys"), h("th", null, "Kept by"))), h("tbody", null, ...rows)));

@@ -59,7 +59,7 @@ async function give(card, session, request, answer, drawn) {
     if (refused && !lost) answered.delete(card);
     else answered.set(card, "lost");
     if (!refused) toast("It is not known whether your answer arrived. If the question stays, answer it again.");
-    else if (await isOpen(session, request)) complain("Failed to answer", fault, undefined, "");
+    else if (await isOpen(session, request)) complain("answer", fault, undefined, "");
     else toast("Answered elsewhere, or not asked any more.");
   } finally {
     underWay.delete(card);
@@ -109,7 +109,7 @@ function askCard(store, session, ask, drawn) {
   /** A button for an answer; one that is shut leads to what was not read. @param {string} id @param {string} look @param {string} text
    * @param {boolean} shut @param {() => void} act */
   const button = (id, look, text, shut, act) => h("button", {
-    type: "button", id: `${at}-${id}`, class: look, disabled, onclick: () => (!shut ? act() : unseen && showUnseen(at)),
+    id: `${at}-${id}`, class: look, disabled, onclick: () => (!shut ? act() : unseen && showUnseen(at)),
     "aria-disabled": shut ? "true" : null, "aria-describedby": shut && unseen ? `${at}-unseen` : null,
   }, text);
   const labels = LABELS[ask.kind];
@@ -233,8 +233,8 @@ export function leftCards(store, outbox, drawn, only) {
       h("p", { class: "faint" }, "This question is not asked any more, and your answer was not sent:"),
       h("p", { class: "pre words" }, inSight(asked)), h("p", { class: "pre" }, text),
       h("div", { class: "buttons" },
-        store.sessions.has(session) && h("button", { type: "button", class: "outline", onclick: send }, "Put it into a message"),
-        h("button", { type: "button", class: "outline", onclick: drop }, "Discard")));
+        store.sessions.has(session) && h("button", { class: "outline", onclick: send }, "Put it into a message"),
+        h("button", { class: "outline", onclick: drop }, "Discard")));
   });
 }
 

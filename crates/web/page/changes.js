@@ -71,7 +71,7 @@ export function changes(session, diff, send, again) {
   const sum = (/** @type {"added" | "removed"} */ what) => diff.files.reduce((/** @type {number} */ all, /** @type {any} */ file) => all + (file[what] ?? 0), 0);
   const told = `${diff.files.length === 1 ? "One file" : `${diff.files.length} files`} \u00b7 +${sum("added")} -${sum("removed")}`;
   return [h("p", { class: "faint" }, told), ...lost, ...drawn,
-    h("button", { type: "button", id: "send-comments", class: "outline", onclick: submit }, "Send comments as one message")];
+    h("button", { id: "send-comments", class: "outline", onclick: submit }, "Send comments as one message")];
 }
 
 /** A path as it is, where git has quoted it: its bytes beyond ASCII are written as numbers. @param {string} path */
@@ -133,7 +133,7 @@ function diffLine(file, line, comments) {
     button.replaceWith(field);
     field.focus();
   };
-  const button = h("button", { type: "button", class: "comment", "aria-label": `Comment on this line: ${text.slice(0, 60)}`, onclick: comment }, "+");
+  const button = h("button", { class: "comment", "aria-label": `Comment on this line: ${text.slice(0, 60)}`, onclick: comment }, "+");
   row.append(before ? fieldFor(before, comments) : button);
   return row;
 }

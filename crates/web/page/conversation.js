@@ -12,9 +12,9 @@ export class Conversation {
   /** @param {HTMLElement} pane @param {string} session @param {() => boolean} works whether the agent is at work */
   constructor(pane, session, works) {
     [this.pane, this.session] = [pane, session];
-    /** The entries that are drawn, and the last of them as it was told: only what came after it is drawn. */
-    this.drawn = /** @type {HTMLElement[]} */ ([]);
-    [this.last, this.closed] = ["", false];
+    /** The entries that are drawn, and where the next read begins: only what came after them is read. */
+    this.drawn = /** @type {{entry: any, place: HTMLElement}[]} */ ([]);
+    [this.next, this.closed] = [0, false];
     this.read = onAndOn(() => this.readOnce(), () => this.closed);
     // Whole entries are read out when they come; the one that grows is not, or each word would be told many times.
     this.log = h("div", { role: "log" });
@@ -31,40 +31,39 @@ export class Conversation {
   }
 
   async readOnce() {
-    const began = Date.now();
     try {
       const session = pathOf`/sessions/${this.session}`;
-      const [{ saying }, entries] = await Promise.all([get(session, { glance: true }), get(`${session}/log`)]);
-      if (!this.closed) this.draw(entries, saying);
+      const [{ saying }, { entries, next }] = await Promise.all([get(session, { glance: true }), get(`${session}/log`, { from: this.next })]);
+      if (this.closed) return;
+      if (next < this.next) {
+        // A shorter conversation is another one.
+        [this.drawn, this.next] = [[], 0];
+        this.log.replaceChildren();
+        return this.read();
+      }
+      this.next = next;
+      this.draw(entries, saying);
     } catch (fault) {
       // What was read stays: the head of the page tells that nothing answers.
       if (!this.closed && !this.drawn.length) fill(this.pane, h("p", { class: "bad" }, /** @type {Error} */ (fault).message));
     }
-    // A long conversation takes long to read: the page is not to do nothing else.
-    await new Promise((done) => setTimeout(done, 2 * (Date.now() - began)));
   }
 
-  /** @param {any[]} entries @param {string | null} saying */
-  draw(entries, saying) {
+  /** @param {any[]} fresh entries that came since the last read @param {string | null} saying */
+  draw(fresh, saying) {
     const { pane, log } = this;
     const begins = log.parentNode !== pane;
-    const known = this.drawn.length;
-    if (known && JSON.stringify(entries[known - 1]) !== this.last) {
-      this.drawn = [];
-      log.replaceChildren();
+    for (const { entry, place: { firstChild } } of this.drawn) {
+      const told = head(entry);
+      if (firstChild && firstChild.textContent !== told) firstChild.textContent = told;
     }
-    this.drawn.forEach((one, at) => {
-      const told = head(entries[at]);
-      if (one.firstChild && one.firstChild.textContent !== told) one.firstChild.textContent = told;
-    });
-    const fresh = entries.slice(this.drawn.length).map((entry) => h("article", { class: `entry by-${entry.type}` },
+    const places = fresh.map((entry) => h("article", { class: `entry by-${entry.type}` },
       h("header", { class: "faint" }, head(entry)), h("p", { class: "pre" }, words(entry))));
-    this.drawn.push(...fresh);
-    this.last = JSON.stringify(entries[entries.length - 1]);
+    this.drawn.push(...fresh.map((entry, at) => ({ entry, place: places[at] })));
     this.saying.hidden = !saying;
     fill(this.saying, h("header", { class: "faint" }, "assistant \u00b7 is saying"), h("p", { class: "pre" }, `${saying ?? ""}\u2026`));
-    log.append(...fresh, this.saying);
-    const nothing = !entries.length && !saying;
+    log.append(...places, this.saying);
+    const nothing = !this.drawn.length && !saying;
     if (begins || nothing) fill(pane, log, nothing ? h("p", { class: "faint" }, "Nothing was said yet.") : "");
     else while (log.nextSibling) log.nextSibling.remove();
     this.follow();

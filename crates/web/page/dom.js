@@ -27,6 +27,8 @@ const straight = (text) => text.replace(/[\0-\x08\v\f\x0e-\x1f\x7f-\x9f\u202a-\u
  */
 export function h(tag, props, ...children) {
   const element = document.createElement(tag);
+  // One that sends a form says so.
+  if (tag === "button") element.setAttribute("type", "button");
   if (Object.keys(props ?? {}).some((name) => name.startsWith("on"))) alive.add(element);
   for (const [name, value] of Object.entries(props ?? {})) {
     if (value === null || value === undefined || value === false) continue;
@@ -39,6 +41,19 @@ export function h(tag, props, ...children) {
     element.append(child instanceof Node ? child : document.createTextNode(straight(String(child))));
   }
   return element;
+}
+
+/** What is filled in. @param {HTMLFormElement} form @returns {Record<string, any>} */
+export const given = (form) => Object.fromEntries([...new FormData(form)].filter(([, value]) => value !== ""));
+
+/** A form, and what is done with what is filled in.
+ * @param {Record<string, any>} props @param {(given: Record<string, any>, form: HTMLFormElement) => any} act @param {...any} children */
+export function form(props, act, ...children) {
+  const made = /** @type {HTMLFormElement} */ (h("form", { ...props, onsubmit: (/** @type {Event} */ event) => {
+    event.preventDefault();
+    act(given(made), made);
+  } }, ...children));
+  return made;
 }
 
 /** The head of a view, with the way back that a narrow window needs. @param {string} text */
@@ -155,16 +170,16 @@ export function toast(text, more = {}) {
     h("p", null, text),
     more.hint ? h("p", { class: "faint" }, more.hint) : null,
     more.action &&
-      h("button", { type: "button", class: "small", onclick: () => { close(); more.action?.run(); } }, more.action.label),
-    h("button", { type: "button", class: "small", "aria-label": "Dismiss", onclick: close }, "\u00d7"),
+      h("button", { class: "small", onclick: () => { close(); more.action?.run(); } }, more.action.label),
+    h("button", { class: "small", "aria-label": "Dismiss", onclick: close }, "\u00d7"),
   );
   document.getElementById("toasts")?.append(line);
   setTimeout(close, more.action ? 30000 : 8000);
 }
 
 /** Says what could not be done, and what to do about it.
- * @param {string} lead @param {unknown} fault @param {{label: string, run: () => void}} [action] @param {string} [advice] in place of the server's */
+ * @param {string} lead what it is @param {unknown} fault @param {{label: string, run: () => void}} [action] @param {string} [advice] in place of the server's */
 export function complain(lead, fault, action, advice) {
   const { message } = /** @type {Error} */ (fault);
-  toast(`${lead}: ${message}`, { hint: advice ?? (fault instanceof Refused ? fault.hint : null), action });
+  toast(`Failed to ${lead}: ${message}`, { hint: advice ?? (fault instanceof Refused ? fault.hint : null), action });
 }

@@ -3,7 +3,7 @@
 
 import { get, pathOf } from "./api.js";
 import { state } from "./list.js";
-import { h } from "./dom.js";
+import { form, given, h } from "./dom.js";
 import { PLAN, keep, kept } from "./kept.js";
 
 /** What an agent is told that is to change its draft, behind what is to be different. */
@@ -21,16 +21,20 @@ export class Draft {
     this.session = kept(PLAN + repo, "");
     /** What it has drafted, as it is drawn. @type {any} */
     this.found = null;
+    /** The draft that a person changes by hand, as it was before. @type {string | null} */
+    this.edited = null;
     this.why = "";
   }
 
   /** @param {string} session */
   remember(session) {
     keep(PLAN + this.repo, session);
-    [this.session, this.found, this.why] = [session, null, ""];
+    [this.session, this.found, this.edited, this.why] = [session, null, null, ""];
   }
 
   async read() {
+    // What a person changes by hand stays on the page.
+    if (this.edited) return;
     const session = this.store.sessions.get(this.session);
     if (!session || !SAID.includes(session.status) || session.queued) {
       [this.found, this.why] = [null, ""];
@@ -50,8 +54,10 @@ export class Draft {
     const { found } = this;
     const write = async () => {
       if (replaces && !confirm("Write it in place of the plan that is there? That one is kept.")) return;
-      const body = { repo: this.repo, from: this.session, yes: true, replace: replaces || undefined, draft: this.found?.draft };
-      if (await this.act("/plan/new", body, "Failed to write the plan")) this.remember("");
+      const text = /** @type {any} */ (document.getElementById("draft-text"))?.value;
+      const draft = this.edited ?? this.found?.draft;
+      const body = { repo: this.repo, from: this.session, yes: true, replace: replaces || undefined, draft, text };
+      if (await this.act("/plan/new", body, "write the plan")) this.remember("");
     };
     return h("section", { class: "card", id: "plan-draft", "aria-label": "A drafted plan" },
       h("header", null, h("h3", null, "Draft"),
@@ -59,43 +65,44 @@ export class Draft {
       session
         ? h("p", null, h("a", { href: `#/s/${session.id}` }, session.name), found ? " has drafted this. Nothing is written yet." : " drafts a plan.")
         : h("p", null, "The session that drafted it is gone."),
-      found && h("pre", { class: "words pre", tabindex: "0", "aria-label": "The draft" }, found.draft),
-      ...(found?.faults ?? []).map((/** @type {any} */ fault) => h("p", { class: "bad" }, `Line ${fault.line}: ${fault.why}`)),
+      found && (this.edited
+        ? h("textarea", { id: "draft-text", class: "words", rows: "20", "aria-label": "The draft", value: this.edited })
+        : h("pre", { class: "words pre", tabindex: "0", "aria-label": "The draft" }, found.draft)),
+      !this.edited && found?.tree && h("pre", { id: "draft-tree", class: "words pre", "aria-label": "Its tasks" }, found.tree),
+      ...(this.edited ? [] : found?.faults ?? []).map((/** @type {any} */ fault) => h("p", { class: "bad" }, `Line ${fault.line}: ${fault.why}`)),
       this.why && h("p", { class: "bad pre" }, this.why),
       session && SAID.includes(session.status) && may && this.different(session.id),
       h("div", { class: "buttons" },
-        found && h("button", { type: "button", id: "draft-write", class: "filled", disabled: !may || found.faults.length > 0, "data-replaces": String(replaces), onclick: write },
+        found && h("button", { id: "draft-write", class: "filled", disabled: !may || (!this.edited && found.faults.length > 0), "data-replaces": String(replaces), onclick: write },
           replaces ? "Write it in place of the plan" : "Write this plan"),
-        h("button", { type: "button", id: "draft-leave", class: "outline", onclick: () => { this.remember(""); this.act("", {}, ""); } }, "Leave it")));
+        found && may && h("button", { id: "draft-edit", class: "outline", onclick: () => {
+          this.edited = this.edited ? null : this.found.draft;
+          this.act("", {}, "");
+        } }, this.edited ? "Drop changes" : "Edit it"),
+        h("button", { id: "draft-leave", class: "outline", onclick: () => { this.remember(""); this.act("", {}, ""); } }, "Leave it")));
   }
 
   /** Has an agent draft one. */
   asking() {
-    const form = /** @type {HTMLFormElement} */ (h("form", { class: "form", id: "plan-new", onsubmit: async (/** @type {Event} */ event) => {
-      event.preventDefault();
-      const given = Object.fromEntries([...new FormData(form)].filter(([, value]) => value !== ""));
-      const made = await this.act("/plan/new", { ...given, repo: this.repo }, "Failed to begin a draft");
+    return form({ class: "form", id: "plan-new" }, async (wish) => {
+      const made = await this.act("/plan/new", { ...wish, repo: this.repo }, "begin a draft");
       if (!made) return;
       this.remember(made.id);
       this.act("", {}, "");
-    } },
+    },
       h("h3", null, "Have an agent draft the plan"),
       h("label", null, "What is to be reached", h("textarea", { name: "goal", rows: "3", required: true })),
       h("label", null, "Agent (the usual one if empty)", h("input", { name: "agent", autocomplete: "off" })),
-      h("button", { type: "submit", class: "outline" }, "Draft")));
-    return form;
+      h("button", { type: "submit", class: "outline" }, "Draft"));
   }
 
   /** Says what is to be different. @param {string} session */
   different(session) {
-    const form = /** @type {HTMLFormElement} */ (h("form", { class: "form", id: "draft-change", onsubmit: async (/** @type {Event} */ event) => {
-      event.preventDefault();
-      const words = String(new FormData(form).get("words") ?? "").trim();
-      if (!words || !await this.act(pathOf`/sessions/${session}/send`, { text: words + AGAIN }, "Failed to send")) return;
-      if (String(new FormData(form).get("words") ?? "").trim() === words) form.reset();
-    } },
+    return form({ class: "form", id: "draft-change" }, async ({ words = "" }, made) => {
+      if (!words.trim() || !await this.act(pathOf`/sessions/${session}/send`, { text: words.trim() + AGAIN }, "send")) return;
+      if (given(made).words === words) made.reset();
+    },
       h("label", null, "What is to be different", h("textarea", { name: "words", rows: "2", required: true })),
-      h("button", { type: "submit", class: "outline" }, "Have it changed")));
-    return form;
+      h("button", { type: "submit", class: "outline" }, "Have it changed"));
   }
 }

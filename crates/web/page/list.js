@@ -69,7 +69,7 @@ export function drawList(place, store, current) {
       h("span", { class: asks ? "badge warm" : "when faint" }, asks ? `${asks} open` : "none open"),
     ),
     h("ul", null, ...sessions.map((session) => row(session, session.id === current))),
-    sessions.length ? "" : h("p", { class: "faint pad" }, "No sessions."),
+    sessions.length && !store.more ? "" : h("p", { class: "faint pad" }, store.more ? `${store.more} more at rest.` : "No sessions."),
     h("p", { class: "places" }, ...PLACES.map(([name, text]) => h("a", {
       href: `#/${name}`, id: `row-${name}`, "aria-current": current === name ? "page" : null }, text))),
   );

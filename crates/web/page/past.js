@@ -20,7 +20,7 @@ export class Past {
     this.slider = /** @type {HTMLInputElement} */ (h("input", { type: "range", id: "past", min: "0", max: String(STEPS), value: String(STEPS),
       "aria-label": "The terminal's past", "aria-valuetext": "now", oninput: () => this.move() }));
     this.slider.value = String(STEPS);
-    this.now = h("button", { type: "button", id: "now", class: "small", hidden: true, onclick: () => this.leave() }, "Back to now");
+    this.now = h("button", { id: "now", class: "small", hidden: true, onclick: () => this.leave() }, "Back to now");
     // Who cannot see it is told by the slider itself.
     this.text = h("span", { class: "faint", "aria-hidden": "true" }, "now");
     this.element = h("div", { class: "past", hidden: true }, this.slider, this.text, this.now);

@@ -2,14 +2,13 @@
 /** What is not a session: words in all conversations, and what was removed. */
 
 import { get, pathOf, post } from "./api.js";
-import { ago, complain, fill, h, headline } from "./dom.js";
+import { ago, complain, fill, form, h, headline } from "./dom.js";
 
 /** @param {Element} place */
 export function drawSearch(place) {
   const found = h("div", { role: "status" });
   const field = /** @type {HTMLInputElement} */ (h("input", { id: "words", type: "search", autocomplete: "off" }));
-  const search = async (/** @type {Event} */ event) => {
-    event.preventDefault();
+  const search = async () => {
     if (!field.value.trim()) return;
     fill(found, h("p", { class: "faint" }, "Searching..."));
     try {
@@ -17,11 +16,11 @@ export function drawSearch(place) {
       fill(found, h("p", { class: "faint" }, hits.length === 1 ? "One place" : `${hits.length} places`), ...hits.map(hit));
     } catch (fault) {
       fill(found);
-      complain("Failed to search", fault);
+      complain("search", fault);
     }
   };
   fill(place, headline("Search all conversations"),
-    h("form", { class: "form", onsubmit: search }, h("label", null, "Words", field), h("button", { type: "submit", class: "filled" }, "Search")), found);
+    form({ class: "form" }, search, h("label", null, "Words", field), h("button", { type: "submit", class: "filled" }, "Search")), found);
   field.focus();
 }
 
@@ -40,7 +39,7 @@ export async function drawTrash(place, store) {
       const back = await post(pathOf`/trash/${one.id}/restore`);
       location.hash = `#/s/${back.id}`;
     } catch (fault) {
-      complain("Failed to restore", fault);
+      complain("restore", fault);
     }
   };
   try {
@@ -49,7 +48,7 @@ export async function drawTrash(place, store) {
     if (location.hash !== "#/trash") return;
     const rows = list.map((/** @type {any} */ one, /** @type {number} */ at) => h("div", { class: "snapshot" },
       h("span", null, `${one.name} \u00b7 removed ${ago(one.removed_at)}`),
-      h("button", { type: "button", id: `untrash-${at}`, "data-id": one.id, class: "small", disabled: !store.may("manage"), onclick: () => restore(one) }, "Take back")));
+      h("button", { id: `untrash-${at}`, "data-id": one.id, class: "small", disabled: !store.may("manage"), onclick: () => restore(one) }, "Take back")));
     fill(place, headline("Trash"), ...(rows.length ? rows : [h("p", { class: "faint" }, "The trash is empty.")]));
   } catch (fault) {
     fill(place, headline("Trash"), h("p", { class: "bad" }, /** @type {Error} */ (fault).message));

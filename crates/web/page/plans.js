@@ -2,7 +2,7 @@
 /** Plans: the tasks of a repository, how far each is, and having them worked on. */
 
 import { get, make, onAndOn, post } from "./api.js";
-import { complain, fill, h, headline, icon, inSight, redraw, whyNot } from "./dom.js";
+import { complain, fill, form, h, headline, icon, inSight, redraw, whyNot } from "./dom.js";
 import { Draft } from "./draft.js";
 import { adder, editor } from "./tasks.js";
 
@@ -13,8 +13,10 @@ const MAKES = ["/plan/new", "/plan/add", "/plan/execute", "/tasks/restart"];
 /** A mark for each state, so that colour is never the only sign. */
 const MARKS = {
   todo: "\u25cb", ready: "\u25cb", queued: "\u2026", running: "\u25cf", waiting: "?", paused: "\u2016", interrupted: "!",
-  succeeded: "\u2713", failed: "\u2717",
+  succeeded: "\u2713", failed: "\u2717", proposed: "?",
 };
+/** What a person may say about the work of a task that does not go on by itself. */
+const RULINGS = ["Accept", "Judge", "Reject", "Skip"];
 
 export class PlansView {
   /** @param {HTMLElement} place @param {import("./store.js").Store} store */
@@ -43,14 +45,15 @@ export class PlansView {
 
   chooser() {
     const field = /** @type {HTMLInputElement} */ (h("input", { id: "plan-repo", value: this.repo, list: "plan-repos", autocomplete: "off" }));
-    const choose = (/** @type {Event} */ event) => {
-      event.preventDefault();
+    const choose = () => {
       this.repo = field.value.trim();
       [this.draft, this.editing] = [this.drafted(), null];
+      // What was drawn before acts on the other one.
+      this.body.replaceChildren();
       localStorage.setItem(PLACE, this.repo);
       this.read();
     };
-    return h("form", { class: "inline", onsubmit: choose },
+    return form({ class: "inline" }, choose,
       h("label", { for: "plan-repo" }, "Repository"), field,
       h("datalist", { id: "plan-repos" }, ...this.repos.map((repo) => h("option", { value: repo }))),
       h("button", { type: "submit", class: "outline" }, "Show"));
@@ -70,7 +73,7 @@ export class PlansView {
   draw() {
     const may = this.store.may("manage");
     const { plan } = this;
-    const below = [whyNot(this.store, "manage"), this.repo && this.draft.draw(may, !!plan), may && this.repo && adder((body) => this.act("/plan/add", { ...body, repo: this.repo }, "Failed to add"))];
+    const below = [whyNot(this.store, "manage"), this.repo && this.draft.draw(may, !!plan), may && this.repo && adder((body) => this.act("/plan/add", { ...body, repo: this.repo }, "add"))];
     if (!plan) return redraw(this.body, h("p", { class: "faint pre" }, this.why), ...below);
     const done = plan.tasks.filter((/** @type {any} */ task) => task.state === "succeeded").length;
     const runs = plan.tasks.some((/** @type {any} */ task) => task.run?.moves);
@@ -81,42 +84,50 @@ export class PlansView {
         h("div", { class: "title" }, h("h3", null, plan.title ?? "Tasks"), h("p", { class: "faint" }, told.filter(Boolean).join(" \u00b7 "))),
         h("div", { class: "buttons" },
           runs && id
-            ? h("button", { type: "button", id: "plan-pause", class: "outline", disabled: !may || !!this.doing,
-                onclick: () => this.act("/plan/pause", { plan: id }, "Failed to pause") }, icon("pause"), "Pause")
-            : h("button", { type: "button", id: "plan-execute", class: "filled", disabled: !may || plan.done || !!this.doing,
-                onclick: () => this.act("/plan/execute", { repo: this.repo }, "Failed to execute") }, icon("play"), "Execute"))),
+            ? h("button", { id: "plan-pause", class: "outline", disabled: !may || !!this.doing,
+                onclick: () => this.act("/plan/pause", { plan: id }, "pause") }, icon("pause"), "Pause")
+            : h("button", { id: "plan-execute", class: "filled", disabled: !may || (plan.done && !plan.tasks.some((/** @type {any} */ task) => task.ready)) || !!this.doing,
+                onclick: () => this.act("/plan/execute", { repo: this.repo }, "execute") }, icon("play"), "Execute"))),
       h("ul", { class: "tasks" }, ...plan.tasks.map((/** @type {any} */ task) => this.task(task, may))),
       ...below);
   }
 
   /** @param {any} task @param {boolean} may */
   task(task, may) {
-    const state = task.state ?? (task.ready ? "ready" : "todo");
+    const state = task.proposed ? "proposed" : task.state ?? (task.ready ? "ready" : "todo");
     const { run } = task;
     const told = [state, task.needs?.length ? `needs ${task.needs.join(", ")}` : "", task.agent ?? ""];
     const again = run && !run.moves && ["paused", "interrupted", "failed", "waiting"].includes(state);
+    const edits = this.editing?.id === task.id;
+    const of = () => ({ repo: this.repo, task: task.id });
+    const button = (/** @type {string} */ what, /** @type {string} */ label, /** @type {() => any} */ onclick, more = {}) =>
+      h("button", { id: `task-${task.id}-${what}`, class: "small", disabled: !may, onclick, ...more }, label);
+    const ruling = (/** @type {string} */ label, verb = label.toLowerCase()) => button(verb, label,
+      () => confirm(`${label} ${task.id}?`) && this.act(`/tasks/${verb}`, of(), verb));
     return h("li", { id: `task-${task.id}`, class: `task is-${state}` },
       h("span", { class: "mark", "aria-hidden": "true" }, MARKS[state] ?? "-"),
       h("div", { class: "grow" },
         h("p", null, run?.session ? h("a", { href: `#/s/${run.session}` }, task.id) : h("b", null, task.id), task.title ? ` ${task.title}` : ""),
         h("p", { class: "faint" }, told.filter(Boolean).join(" \u00b7 ")),
+        task.proposed && h("p", { class: "pre" }, inSight([task.prompt, task.accept && `accept: ${task.accept}`].filter(Boolean).join("\n"))),
         run?.asks && h("p", { class: "pre" }, inSight(run.asks)),
         run?.doubt && h("p", { class: "pre bad" }, run.doubt),
-        this.editing?.id === task.id && editor(this.editing,
-          (body) => this.act("/plan/edit", { ...body, repo: this.repo }, "Failed to change"),
-          () => confirm(`Take ${task.id} out of the plan?`) && this.act("/plan/rm", { repo: this.repo, id: task.id }, "Failed to remove"),
+        edits && editor(this.editing,
+          (body) => this.act("/plan/edit", { ...body, repo: this.repo }, "change"),
+          () => confirm(`Take ${task.id} out of the plan?`) && this.act("/plan/rm", { repo: this.repo, id: task.id }, "remove"),
           () => { this.editing = null; this.draw(); })),
-      h("button", { type: "button", id: `task-${task.id}-edit`, class: "small", disabled: !may, "aria-expanded": String(this.editing?.id === task.id),
-        "aria-label": `Edit ${task.id}`, onclick: () => { this.editing = this.editing?.id === task.id ? null : task; this.draw(); } }, "Edit"),
-      again && h("button", { type: "button", id: `task-${task.id}-resume`, class: "small", disabled: !may,
-        onclick: () => this.act("/tasks/resume", { repo: this.repo, task: task.id }, "Failed to resume") }, "Resume"),
-      run && h("button", { type: "button", id: `task-${task.id}-restart`, class: "small", disabled: !may || run.moves,
-        onclick: () => confirm(`Begin another run of ${task.id}, from its prompt?`) &&
-          this.act("/tasks/restart", { repo: this.repo, task: task.id, yes: true }, "Failed to restart") }, "Restart"));
+      button("edit", "Edit", () => { this.editing = this.editing?.id === task.id ? null : task; this.draw(); },
+        { "aria-expanded": String(edits), "aria-label": `Edit ${task.id}` }),
+      task.proposed && button("approve", "Approve", () => this.act("/plan/approve", { repo: this.repo, id: task.id }, "approve")),
+      ...(again && (run.unmerged || run.fault) ? RULINGS : []).map((label) => ruling(label)),
+      again && button("resume", "Resume", () => this.act("/tasks/resume", of(), "resume")),
+      run && button("restart", "Restart",
+        () => confirm(`Begin ${task.id} anew, from its prompt?`) && this.act("/tasks/restart", { ...of(), yes: true }, "restart"),
+        { disabled: !may || run.moves }));
   }
 
   /** Does something, and looks at the plan again; without a path only that.
-   * @param {string} path @param {Record<string, any>} body @param {string} lead */
+   * @param {string} path @param {Record<string, any>} body @param {string} lead what it is, in words */
   async act(path, body, lead) {
     if (!path) return this.read();
     if (this.doing) return null;

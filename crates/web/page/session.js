@@ -5,7 +5,7 @@ import { Refused, get, onAndOn, pathOf, post } from "./api.js";
 import { askCards, leftCards } from "./asks.js";
 import { changes } from "./changes.js";
 import { Conversation } from "./conversation.js";
-import { ago, complain, fill, h, icon, redraw, toast, wayBack, whyNot } from "./dom.js";
+import { ago, complain, fill, form, h, icon, redraw, toast, wayBack, whyNot } from "./dom.js";
 import { state } from "./list.js";
 import { facts, isResting, stateCards } from "./state.js";
 import { Terminal } from "./terminal.js";
@@ -36,6 +36,8 @@ export class SessionView {
     [this.place, this.store, this.outbox, this.id] = [place, store, outbox, id];
     /** None before the session is known. */
     this.tab = "";
+    /** Whether it was at the last look. @type {boolean?} */
+    this.known = null;
     /** What was typed in the menu and not sent. @type {Record<string, string>} */
     this.typed = {};
     /** @type {Set<string>} verbs that are under way */
@@ -58,9 +60,11 @@ export class SessionView {
 
   /** A session that was made a moment ago is told of later. */
   begin() {
-    if (!this.session || this.tab) return this.draw();
-    // A person looks at it now.
-    get(pathOf`/sessions/${this.id}`).catch(() => {});
+    // A person looks at it now. The list did not tell all of it, or does not have it.
+    const known = !!this.session;
+    if (known !== this.known) this.store.readOne(this.id, {}).catch(() => {});
+    this.known = known;
+    if (!known || this.tab) return this.draw();
     // Without a terminal there is only what the agent's protocol says there.
     return this.show(this.session.mode === "headless" ? "conversation" : "terminal");
   }
@@ -107,7 +111,7 @@ export class SessionView {
     this.drawLetters();
     this.drawComposer();
     redraw(this.tabs, ...tabsOf(session).map((tab) => h("button", {
-      type: "button", role: "tab", id: `tab-${tab}`, "aria-selected": String(tab === this.tab), "aria-controls": "pane",
+      role: "tab", id: `tab-${tab}`, "aria-selected": String(tab === this.tab), "aria-controls": "pane",
       tabindex: tab === this.tab ? "0" : "-1",
       onclick: () => this.show(tab), onkeydown: (/** @type {KeyboardEvent} */ event) => this.walk(event),
     }, tab)));
@@ -128,14 +132,14 @@ export class SessionView {
   buttons(session) {
     const manage = this.store.may("manage");
     const button = (/** @type {string} */ id, /** @type {string} */ look, /** @type {() => void} */ act, /** @type {any[]} */ ...text) =>
-      h("button", { type: "button", id: `do-${id}`, class: look, disabled: !manage || this.doing.has(id), onclick: act }, ...text);
+      h("button", { id: `do-${id}`, class: look, disabled: !manage || this.doing.has(id), onclick: act }, ...text);
     const all = [];
     const pausing = session.status === "pausing" || session.operation === "pause" || this.doing.has("pause");
     const rests = isResting(session);
     if (pausing) {
       // Before the other: the second press of a double click on Pause is not to cancel it.
       all.push(button("cancel", "outline", () => this.cancel(), "Cancel"));
-      all.push(h("button", { type: "button", id: "do-pause", class: "outline", disabled: true }, h("span", { class: "spinner", "aria-hidden": "true" }), "Pausing..."));
+      all.push(h("button", { id: "do-pause", class: "outline", disabled: true }, h("span", { class: "spinner", "aria-hidden": "true" }), "Pausing..."));
     } else if (this.isStopped(session)) {
       all.push(button("resume-all", "filled", () => this.resumeAll(), icon("play"), "Resume all"));
     } else if (rests && session.can_resume) {
@@ -171,12 +175,11 @@ export class SessionView {
   timed(id, label, usual, act, does = "Set") {
     const field = /** @type {HTMLInputElement} */ (h("input", { id: `do-${id}-text`, value: this.typed[id] ?? usual, autocomplete: "off",
       oninput: () => { this.typed[id] = field.value; } }));
-    const submit = (/** @type {Event} */ event) => {
-      event.preventDefault();
+    const submit = () => {
       delete this.typed[id];
       act(field.value.trim());
     };
-    return h("form", { class: "timed", onsubmit: submit }, h("label", { for: `do-${id}-text` }, label), field,
+    return form({ class: "timed" }, submit, h("label", { for: `do-${id}-text` }, label), field,
       h("button", { type: "submit", id: `do-${id}`, class: "outline", disabled: !this.store.may("manage") || this.doing.has(id) }, does));
   }
 
@@ -194,7 +197,7 @@ export class SessionView {
       // What somebody has cancelled here has not failed.
       if (id === "pause" && this.cancelled) return null;
       const unsafe = verb === "pause" && fault instanceof Refused && fault.kind === "not_safe";
-      complain(`Failed to ${verb}`, fault, unsafe ? { label: "Force", run: () => this.pause({ mode: "force" }) } : undefined,
+      complain(verb, fault, unsafe ? { label: "Force", run: () => this.pause({ mode: "force" }) } : undefined,
         unsafe ? "Force ends the agent at once and keeps its files. More, Pause after this turn waits for it." : undefined);
       return null;
     } finally {
@@ -224,7 +227,7 @@ export class SessionView {
     try {
       await post("/resume");
     } catch (fault) {
-      complain("Failed to resume", fault);
+      complain("resume", fault);
     }
   }
 
@@ -263,7 +266,7 @@ export class SessionView {
       const why = `This device may only ${this.store.device.scope}${types ? ": a message to a plain program is typing, and needs manage" : ""}`;
       field.placeholder = may ? "Write a message" : why;
     };
-    return h("form", { class: "composer", onsubmit: (/** @type {Event} */ event) => { event.preventDefault(); send(); } }, field, button);
+    return form({ class: "composer" }, send, field, button);
   }
 
   drawLetters() {
@@ -271,7 +274,7 @@ export class SessionView {
     redraw(this.letters, ...this.outbox.of(this.id).map((letter) => {
       const { key, state: how, text, why } = letter;
       const button = (/** @type {string} */ name, /** @type {() => void} */ act) =>
-        h("button", { type: "button", class: "small", onclick: act }, name);
+        h("button", { class: "small", onclick: act }, name);
       return h("p", { id: `letter-${key}`, class: `letter is-${how}` },
         h("span", { class: "text" }, text.length > LETTER_CHARS_MAX ? `${text.slice(0, LETTER_CHARS_MAX)}\u2026` : text), " ",
         h("span", { class: "faint" }, why && how === "sending" ? "still sending" : how === "stored" && held ? HELD : STATES[how], why ? `: ${why}` : ""), " ",
@@ -336,7 +339,7 @@ export class SessionView {
 
   stale() {
     return h("p", { class: "strip", id: "reload" }, "Changed since you looked.",
-      h("button", { type: "button", class: "small", onclick: () => this.show(this.tab) }, "Reload"));
+      h("button", { class: "small", onclick: () => this.show(this.tab) }, "Reload"));
   }
 
   showTerminal() {
@@ -362,7 +365,7 @@ export class SessionView {
     const into = h("p", { class: "inline" }, h("label", { for: "restore-to" }, "Restore into this folder of the machine (empty: the worktree)"), field);
     return [into, ...[...list].reverse().map((one, index) => h("div", { class: "snapshot" },
       h("span", null, `${ago(one.at)} \u00b7 ${one.why} \u00b7 ${one.changed} changed`),
-      h("button", { type: "button", id: `restore-${index}`, "data-ref": one.ref, class: "small", disabled: !this.store.may("manage"), onclick: () => restore(one) }, "Restore")))];
+      h("button", { id: `restore-${index}`, "data-ref": one.ref, class: "small", disabled: !this.store.may("manage"), onclick: () => restore(one) }, "Restore")))];
   }
 
   /** Something has happened. @param {{session?: string, event?: any}} what */

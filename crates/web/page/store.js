@@ -14,6 +14,8 @@ const READ_MS = 10000;
 export function rank(session) {
   // What it asked and nobody answered is for a person still.
   if (session.was_asking?.length) return 0;
+  // It came back from the middle of a turn, and nobody has said how that goes on.
+  if (session.cut_off && session.status === "idle") return 0;
   const seen = session.last_accessed_at;
   const unseen = seen ? Date.parse(seen) < Date.parse(session.last_active_at) : session.generation > 0;
   switch (session.status) {
@@ -33,6 +35,8 @@ export class Store {
     this.changed = changed;
     /** @type {Map<string, Session>} */
     this.sessions = new Map();
+    /** So many rest for longer than the list goes back. */
+    this.more = 0;
     /** @type {Record<string, any>} */
     this.status = {};
     /** @type {Record<string, any>} */
@@ -60,7 +64,9 @@ export class Store {
     [this.device, this.status] = await Promise.all([get("/device"), get("/status")]);
     const sessions = await get("/sessions");
     const former = this.sessions;
-    this.sessions = new Map(sessions.map((/** @type {Session} */ s) => [s.id, s]));
+    // What was read of one alone is more than its row.
+    this.sessions = new Map(sessions.map((/** @type {Session} */ s) => [s.id, { ...former.get(s.id), ...s }]));
+    this.more = Math.max(0, this.status.sessions - sessions.length);
     this.stale.clear();
     // What was there when the page was opened is no news.
     if (this.begun) for (const session of sessions) this.changed(former.get(session.id), session);
@@ -104,15 +110,16 @@ export class Store {
     }
   }
 
-  /** @param {string} id */
-  async readOne(id) {
+  /** @param {string} id @param {{glance?: boolean}} [how] without a glance a person has looked */
+  async readOne(id, how = { glance: true }) {
     if (!id) {
       this.status = await get("/status", {}, READ_MS);
       return this.tell({});
     }
     try {
-      const session = await get(pathOf`/sessions/${id}`, { glance: true }, READ_MS);
-      if (session.status === "archived") this.sessions.delete(id);
+      const session = await get(pathOf`/sessions/${id}`, how, READ_MS);
+      // By its name it would be there twice.
+      if (session.status === "archived" || session.id !== id) this.sessions.delete(id);
       else {
         this.changed(this.sessions.get(id), session);
         this.sessions.set(id, session);

@@ -1,7 +1,7 @@
 // @ts-check
 /** The words of a task: a form to add one, and a form to change one. */
 
-import { h } from "./dom.js";
+import { form, h } from "./dom.js";
 
 /** What a task has beside its id, and what is said of it. */
 const WORDS = [
@@ -23,17 +23,14 @@ function field(name, label, value, required) {
 
 /** Adds a task. @param {(body: Record<string, any>) => Promise<any>} add */
 export function adder(add) {
-  const form = /** @type {HTMLFormElement} */ (h("form", { class: "form", id: "plan-add", onsubmit: async (/** @type {Event} */ event) => {
-    event.preventDefault();
-    const given = Object.fromEntries([...new FormData(form)].filter(([, value]) => value !== ""));
-    const needs = ids(String(given.needs ?? ""));
-    if (await add({ ...given, needs: needs.length ? needs : undefined })) form.reset();
-  } },
+  return form({ class: "form", id: "plan-add" }, async (task, made) => {
+    const needs = ids(task.needs ?? "");
+    if (await add({ ...task, needs: needs.length ? needs : undefined })) made.reset();
+  },
     h("h3", null, "Add a task"),
     h("label", null, "Id", h("input", { name: "id", required: true, autocomplete: "off" })),
     ...WORDS.map(([name, label]) => field(name, label, "", name === "prompt")),
-    h("button", { type: "submit", class: "outline" }, "Add")));
-  return form;
+    h("button", { type: "submit", class: "outline" }, "Add"));
 }
 
 /**
@@ -43,17 +40,15 @@ export function adder(add) {
  */
 export function editor(task, change, remove, close) {
   const before = (/** @type {string} */ name) => (name === "needs" ? (task.needs ?? []).join(", ") : task[name] ?? "");
-  const form = /** @type {HTMLFormElement} */ (h("form", { class: "form", id: `edit-${task.id}`, onsubmit: async (/** @type {Event} */ event) => {
-    event.preventDefault();
-    const changed = [...new FormData(form)].map(([name, value]) => [name, String(value)]).filter(([name, value]) => value !== before(name));
+  return form({ class: "form", id: `edit-${task.id}` }, async (_, made) => {
+    const changed = [...new FormData(made)].map(([name, value]) => [name, String(value)]).filter(([name, value]) => value !== before(name));
     if (!changed.length) return close();
     const body = Object.fromEntries(changed.map(([name, value]) => [name, name === "needs" ? ids(value) : value]));
     if (await change({ id: task.id, ...body })) close();
-  } },
+  },
     ...[...WORDS, ...MORE].map(([name, label]) => field(name, label, before(name), false)),
     h("div", { class: "buttons" },
       h("button", { type: "submit", class: "filled" }, "Save"),
-      h("button", { type: "button", class: "outline", onclick: close }, "Close"),
-      h("button", { type: "button", class: "outline danger", onclick: remove }, "Take out of the plan"))));
-  return form;
+      h("button", { class: "outline", onclick: close }, "Close"),
+      h("button", { class: "outline danger", onclick: remove }, "Take out of the plan")));
 }

@@ -85,15 +85,15 @@ export class Terminal {
 
   /** A switch that gives the keyboard to the terminal, and the keys that a phone has not. */
   bar() {
-    this.switch = h("button", { type: "button", id: "type-here", class: "small", "aria-pressed": "false",
+    this.switch = h("button", { id: "type-here", class: "small", "aria-pressed": "false",
       onpointerdown: (/** @type {Event} */ event) => event.preventDefault(),
       onclick: () => { this.toggle(!this.types); if (this.types) this.field.focus(); } }, "Type into the terminal");
     // A press that took the focus away would end the typing.
     const keep = (/** @type {Event} */ event) => event.preventDefault();
-    this.held = STICKY.map(([text, name]) => h("button", { type: "button", class: "small", "data-key": name, "aria-pressed": "false",
+    this.held = STICKY.map(([text, name]) => h("button", { class: "small", "data-key": name, "aria-pressed": "false",
       onpointerdown: keep, onclick: (/** @type {any} */ event) => hold(event.currentTarget, !isHeld(event.currentTarget)) }, text));
     return h("div", { class: "keys", role: "toolbar", "aria-label": "Keys for the terminal" }, this.switch, ...this.held,
-      ...BAR.map(([text, said, name]) => h("button", { type: "button", class: "small", "aria-label": name,
+      ...BAR.map(([text, said, name]) => h("button", { class: "small", "aria-label": name,
         onpointerdown: keep, onclick: () => this.say(said) }, String(text))));
   }
 

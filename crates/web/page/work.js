@@ -27,8 +27,8 @@ export function loopCard(session, may, set) {
     h("p", null, parts.filter(Boolean).join(" \u00b7 ")),
     loop.note ? h("p", { class: "faint pre" }, loop.note) : null,
     h("div", { class: "buttons" },
-      h("button", { type: "button", id: "loop-less", "data-max": loop.max, class: "outline", disabled: !may || !loop.max || loop.max <= 1, "aria-label": "One iteration less", onclick: step(-1) }, "\u2212"),
-      h("button", { type: "button", id: "loop-more", "data-max": loop.max ?? loop.iteration, class: "outline", disabled: !may, "aria-label": "One iteration more", onclick: step(1) }, "+")));
+      h("button", { id: "loop-less", "data-max": loop.max, class: "outline", disabled: !may || !loop.max || loop.max <= 1, "aria-label": "One iteration less", onclick: step(-1) }, "\u2212"),
+      h("button", { id: "loop-more", "data-max": loop.max ?? loop.iteration, class: "outline", disabled: !may, "aria-label": "One iteration more", onclick: step(1) }, "+")));
 }
 
 /** Every attempt at a task, the latest first. @param {any[]} list */

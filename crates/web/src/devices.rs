@@ -29,7 +29,6 @@ const URLS_MAX: usize = 8;
 /// A secret that was not used for so long is in a browser that nobody uses.
 const UNUSED_SECS_MAX: i64 = 30 * DAY_SECS;
 
-/// Everything that is kept.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Book {
     /// The name that the page has on this machine. It stays, and bookmarks and devices with it.

@@ -4,16 +4,17 @@
 use crate::call;
 use crate::given::{Given, usage};
 use crate::guard::Caller;
-use crate::hub::{Joined, News};
+use crate::hub::{self, Joined};
 use crate::places::Place;
-use crate::reply::{self, Reply};
+use crate::reply::{Failed, Reply};
 use crate::shared::Shared;
 use axum::body::{Body, Bytes};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::request::Parts;
 use axum::http::{HeaderName, HeaderValue, Response};
 use futures_core::Stream;
-use glis_client::{Client, Connector, Fault, Quiet, Streamed};
+use glis_client::{Connector, Fault, Quiet, Streamed};
+use glis_verbs::Complaint;
 use glis_wire::client::{Request, Response as Answer};
 use serde_json::{Value, json};
 use std::convert::Infallible;
@@ -40,35 +41,28 @@ pub(crate) async fn stream(
     caller: &Caller,
     head: &Parts,
     given: &Given,
-) -> Reply {
-    let from = match from(head, given) {
-        Ok(from) => from,
-        Err(told) => return reply::failure(&told),
-    };
-    let place = match shared.streams.take(&caller.id) {
-        Ok(place) => place,
-        Err(told) => return reply::failure(&told),
-    };
-    let (hub, explain) = (Arc::clone(&shared.hub), shared.setup.explain);
+) -> Result<Reply, Failed> {
+    let from = from(head, given)?;
+    let place = shared.streams.take(&caller.id)?;
+    let hub = Arc::clone(&shared.hub);
     let joined = tokio::task::spawn_blocking(move || hub.join());
-    let joined = match joined.await.unwrap_or_else(|_| Err(Fault::Lost(String::new()))) {
-        Ok(joined) => joined,
-        Err(fault) => return reply::failure(&explain(fault)),
-    };
+    let joined = joined.await.unwrap_or_else(|_| Err(Fault::Lost(String::new())));
+    let joined = joined.map_err(Complaint::from)?;
     let (send, receive) = mpsc::channel(WAITING_MAX);
     let page = Page { send, connector: call::connector(shared, caller), _place: place };
-    tokio::spawn(page.follow(joined, from, given.text("log")));
+    let log = given.text("log");
+    tokio::spawn(async move { drop(page.tell(joined, from, log).await) });
     let (shared, caller) = (Arc::clone(shared), caller.clone());
     let gone = Box::pin(async move { shared.devices.until_gone(&caller.id, caller.scope).await });
     let mut reply = Response::new(Body::from_stream(Received { events: receive, gone }));
     reply.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
     // Proxies are known to collect a stream before they pass it on.
     reply.headers_mut().insert("x-accel-buffering", HeaderValue::from_static("no"));
-    reply
+    Ok(reply)
 }
 
 /// The number of the first event that is wanted. A browser that connects again says what it had last.
-fn from(head: &Parts, given: &Given) -> Result<u64, crate::Told> {
+fn from(head: &Parts, given: &Given) -> Result<u64, Complaint> {
     let Some(last) = head.headers.get(LAST_ID) else {
         return Ok(given.number("from").unwrap_or(1).max(1));
     };
@@ -94,7 +88,6 @@ impl Stream for Received {
     }
 }
 
-/// One page that listens.
 struct Page {
     send: mpsc::Sender<Bytes>,
     connector: Connector,
@@ -105,10 +98,6 @@ struct Page {
 struct Gone;
 
 impl Page {
-    async fn follow(self, joined: Joined, from: u64, log: Option<String>) {
-        let _gone = self.tell(joined, from, log).await;
-    }
-
     async fn tell(&self, joined: Joined, from: u64, log: Option<String>) -> Result<(), Gone> {
         let Joined { mut news, next, log_id } = joined;
         let hello = format!("retry: 1000\nevent: hello\ndata: {}\n\n", json!({"log_id": log_id}));
@@ -117,7 +106,7 @@ impl Page {
         let anew = log.is_some_and(|log| log != log_id) || from > next;
         let from = if anew { 1 } else { from };
         if anew {
-            self.send(News::anew(&log_id).text).await?;
+            self.send(hub::anew(&log_id)).await?;
         }
         if from < next {
             self.catch_up(from, next).await?;
@@ -128,7 +117,7 @@ impl Page {
         loop {
             tokio::select! {
                 told = news.recv() => match told {
-                    Ok(told) => self.send(told.text.clone()).await?,
+                    Ok(told) => self.send(told).await?,
                     // It has missed some: it comes again, and gets them from the log.
                     Err(RecvError::Lagged(_) | RecvError::Closed) => return Err(Gone),
                 },
@@ -144,26 +133,29 @@ impl Page {
             (self.connector.clone(), self.send.clone(), Handle::current());
         let tell = move || -> Result<(), Gone> {
             let mut client = connector.connect(&mut Quiet).map_err(|_| Gone)?;
-            read_log(&mut client, from, |seq, event| {
+            client.call_seeing(Request::Events { from, follow: false }, |streamed| {
+                let Streamed::Words(Answer::Event(event)) = streamed else { return Ok(()) };
+                let seq = event.get("seq").and_then(Value::as_u64).ok_or(Gone)?;
                 if seq >= until {
                     return Ok(());
                 }
-                let text = News::event(seq, event).text;
-                let sent = timeout(STALL_TIME, send.send(text));
-                match runtime.block_on(sent) {
-                    Ok(Ok(())) => Ok(()),
-                    Ok(Err(_)) | Err(_) => Err(Gone),
-                }
-            })
+                runtime.block_on(give(&send, hub::event(seq, &event)))
+            })?;
+            Ok(())
         };
         tokio::task::spawn_blocking(tell).await.unwrap_or(Err(Gone))
     }
 
     async fn send(&self, bytes: Bytes) -> Result<(), Gone> {
-        match timeout(STALL_TIME, self.send.send(bytes)).await {
-            Ok(Ok(())) => Ok(()),
-            Ok(Err(_)) | Err(_) => Err(Gone),
-        }
+        give(&self.send, bytes).await
+    }
+}
+
+/// Gives a page something, as long as it takes anything.
+async fn give(send: &mpsc::Sender<Bytes>, bytes: Bytes) -> Result<(), Gone> {
+    match timeout(STALL_TIME, send.send(bytes)).await {
+        Ok(Ok(())) => Ok(()),
+        Ok(Err(_)) | Err(_) => Err(Gone),
     }
 }
 
@@ -171,23 +163,6 @@ impl From<Fault> for Gone {
     fn from(_: Fault) -> Self {
         Self
     }
-}
-
-/// Reads the log from a number on to its end.
-fn read_log(
-    client: &mut Client,
-    from: u64,
-    mut see: impl FnMut(u64, &Value) -> Result<(), Gone>,
-) -> Result<(), Gone> {
-    let request = Request::Events { from, follow: false };
-    client.call_seeing(request, |streamed| match streamed {
-        Streamed::Words(Answer::Event(event)) => {
-            let seq = event.get("seq").and_then(Value::as_u64).ok_or(Gone)?;
-            see(seq, &event)
-        }
-        Streamed::Words(_) | Streamed::Bytes(..) | Streamed::Silence(_) => Ok(()),
-    })?;
-    Ok(())
 }
 
 #[cfg(test)]

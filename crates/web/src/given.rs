@@ -1,8 +1,8 @@
 //! What comes along with a request: options with names and kinds, checked against the table.
 
-use crate::Told;
+use glis_verbs::Complaint;
 use serde::de::{DeserializeOwned, MapAccess, Visitor};
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value, json};
 use std::fmt;
 
@@ -28,7 +28,6 @@ pub(crate) enum Kind {
     UpTo(u64),
     /// Seconds, or a number with its unit: `90s`, `10m`, `2h`.
     Time,
-    /// An amount of dollars.
     Dollars,
     /// One of these words.
     Word(&'static [&'static str]),
@@ -55,7 +54,7 @@ pub(crate) struct Given {
 
 impl Given {
     /// Takes a document that a body had.
-    pub(crate) fn of_body(name: &str, body: &[u8], fields: &[Field]) -> Result<Self, Told> {
+    pub(crate) fn of_body(name: &str, body: &[u8], fields: &[Field]) -> Result<Self, Complaint> {
         let Pairs(pairs) = if body.is_empty() {
             Pairs::default()
         } else {
@@ -74,7 +73,7 @@ impl Given {
         name: &str,
         pairs: Vec<(String, String)>,
         fields: &[Field],
-    ) -> Result<Self, Told> {
+    ) -> Result<Self, Complaint> {
         let read = |(key, text): (String, String)| {
             let kind = fields.iter().find(|field| field.name == key).map(|field| field.kind);
             let value = match kind {
@@ -101,7 +100,7 @@ impl Given {
         name: &str,
         mut options: Map<String, Value>,
         fields: &[Field],
-    ) -> Result<Self, Told> {
+    ) -> Result<Self, Complaint> {
         options.retain(|_, value| !value.is_null());
         for (key, value) in &options {
             let known = fields.iter().find(|field| field.name == key);
@@ -125,8 +124,17 @@ impl Given {
         self.options.get(name).and_then(Value::as_str).map(ToOwned::to_owned)
     }
 
-    pub(crate) fn has(&self, name: &str) -> bool {
-        self.options.contains_key(name)
+    /// A text that has to be there.
+    pub(crate) fn needed(&self, name: &str) -> String {
+        self.text(name).unwrap_or_default()
+    }
+
+    /// This, with the options in it that have the names of its fields.
+    pub(crate) fn over<T: Serialize + DeserializeOwned>(&self, usual: &T) -> Result<T, Complaint> {
+        let mut whole = json!(usual);
+        let options = self.options.iter();
+        options.for_each(|(name, value)| whole[name.as_str()] = value.clone());
+        serde_json::from_value(whole).map_err(|fault| usage(&fault.to_string()))
     }
 
     pub(crate) fn texts(&self, name: &str) -> Vec<String> {
@@ -187,7 +195,7 @@ impl<'de> Visitor<'de> for Collect {
 }
 
 /// Each option once: which of two is meant would be a guess.
-fn once(pairs: impl IntoIterator<Item = (String, Value)>) -> Result<Map<String, Value>, Told> {
+fn once(pairs: impl IntoIterator<Item = (String, Value)>) -> Result<Map<String, Value>, Complaint> {
     let mut options = Map::new();
     for (key, value) in pairs {
         if options.insert(key.clone(), value).is_some() {
@@ -254,13 +262,9 @@ impl Kind {
 }
 
 /// A wrong use of the API.
-pub(crate) fn usage(message: &str) -> Told {
-    Told {
-        exit: 2,
-        kind: "usage".to_owned(),
-        message: message.to_owned(),
-        hint: Some("GET /api/v1/openapi.json lists what there is".to_owned()),
-    }
+pub(crate) fn usage(message: &str) -> Complaint {
+    Complaint::new(glis_verbs::Kind::Usage, message)
+        .hint("GET /api/v1/openapi.json lists what there is")
 }
 
 #[expect(

@@ -42,7 +42,6 @@ pub(crate) struct Known<'k> {
     pub(crate) now: i64,
 }
 
-/// Who was let in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Caller {
     pub(crate) id: String,
@@ -66,7 +65,6 @@ pub(crate) enum Refused {
     Expired,
     /// One that may do less.
     Scope {
-        /// What it may do.
         has: Scope,
         /// What it would have to.
         needs: Scope,

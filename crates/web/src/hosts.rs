@@ -15,12 +15,10 @@ pub(crate) const LOOPBACKS: [IpAddr; 2] =
 pub enum Front {
     /// Nothing: only this machine may come.
     Plain,
-    /// A proxy with TLS.
     Proxy {
         /// The name that it serves us under.
         name: String,
     },
-    /// TLS of our own.
     Tls {
         /// The certificate and its key.
         pair: Pair,
@@ -113,7 +111,6 @@ pub(crate) enum BadPlace {
     /// A browser would look for the page's name elsewhere.
     #[error("browsers find a page of this machine at 127.0.0.1 or [::1], not at {0}")]
     OtherLoopback(IpAddr),
-    /// It could be anything.
     #[error("`{0}` is no name of a host")]
     BadName(String),
 }
@@ -173,45 +170,31 @@ impl Hosts {
         self.address.ip()
     }
 
-    /// Where the page is.
     pub(crate) fn url(&self) -> String {
-        let scheme = self.scheme.word();
-        match (&self.own, &self.public, &self.local) {
-            (Some(name), _, _) => format!("{scheme}://{name}/"),
-            (None, Some(name), _) => format!("https://{name}/"),
-            (None, None, Local::Named(names)) => {
-                names.first().map(|host| format!("{scheme}://{host}/")).unwrap_or_default()
-            }
-            (None, None, Local::CameTo) => {
-                let here = SocketAddr::new(own_address(), self.address.port());
-                let names = self.scheme.names(here);
-                names.first().map(|host| format!("{scheme}://{host}/")).unwrap_or_default()
-            }
-        }
+        let names = match &self.local {
+            Local::Named(names) => names.clone(),
+            Local::CameTo => self.scheme.names(SocketAddr::new(own_address(), self.address.port())),
+        };
+        let scheme =
+            if self.own.is_none() && self.public.is_some() { Scheme::Https } else { self.scheme };
+        let name = self.own.as_ref().or(self.public.as_ref()).or(names.first());
+        name.map(|name| format!("{}://{name}/", scheme.word())).unwrap_or_default()
     }
 
     /// What stands under this `Host` for who came to this address; none if we are not that host.
     pub(crate) fn entry(&self, host: &str, came_to: Option<SocketAddr>) -> Option<Entry> {
         let host = host.to_ascii_lowercase();
-        let scheme = self.scheme.word();
         let is_local = match &self.local {
             Local::Named(names) => names.contains(&host),
             Local::CameTo => came_to.is_some_and(|to| self.scheme.names(to).contains(&host)),
         };
-        if is_local {
-            let door = match self.scheme {
-                Scheme::Http => Door::Api,
-                Scheme::Https => Door::Page,
-            };
-            return Some(Entry { origin: format!("{scheme}://{host}"), door });
-        }
-        let origin = if self.own.as_ref() == Some(&host) {
-            format!("{scheme}://{host}")
-        } else {
-            let name = self.public.as_ref().filter(|name| **name == host)?;
-            format!("https://{name}")
+        let (scheme, door) = match self.scheme {
+            Scheme::Http if is_local => (self.scheme, Door::Api),
+            _ if is_local || self.own.as_ref() == Some(&host) => (self.scheme, Door::Page),
+            _ if self.public.as_ref() == Some(&host) => (Scheme::Https, Door::Page),
+            Scheme::Http | Scheme::Https => return None,
         };
-        Some(Entry { origin, door: Door::Page })
+        Some(Entry { origin: format!("{}://{host}", scheme.word()), door })
     }
 }
 

@@ -1,9 +1,9 @@
 //! The one connection that all pages share: it follows the events from where they are when the first page
 //! comes.
 
-use crate::Told;
 use axum::body::Bytes;
-use glis_client::{Connector, Fault, News as ClientNews, Quiet, Subscription};
+use glis_client::{Connector, Fault, News, Quiet, Subscription};
+use glis_verbs::Complaint;
 use glis_wire::client::{Request, Response};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,56 +18,43 @@ const PACE: Duration = Duration::from_secs(1);
 /// Follows the events, for all pages.
 pub(crate) struct Hub {
     connector: Connector,
-    explain: fn(Fault) -> Told,
     followed: Mutex<Option<Followed>>,
 }
 
 struct Followed {
-    news: broadcast::Sender<Arc<News>>,
+    /// What every page is told, as it is written.
+    news: broadcast::Sender<Bytes>,
     /// The number of the next event, and the log that it counts in.
     next: u64,
     log_id: String,
 }
 
-/// Something that every page is told, as it is written.
-#[derive(Debug)]
-pub(crate) struct News {
-    pub(crate) text: Bytes,
-}
-
 /// A place among those who are told.
 pub(crate) struct Joined {
-    pub(crate) news: broadcast::Receiver<Arc<News>>,
+    pub(crate) news: broadcast::Receiver<Bytes>,
     /// The number of the first event that will be told.
     pub(crate) next: u64,
     pub(crate) log_id: String,
 }
 
-impl News {
-    pub(crate) fn event(seq: u64, event: &Value) -> Self {
-        Self { text: Bytes::from(format!("id: {seq}\ndata: {event}\n\n")) }
-    }
+pub(crate) fn event(seq: u64, event: &Value) -> Bytes {
+    Bytes::from(format!("id: {seq}\ndata: {event}\n\n"))
+}
 
-    pub(crate) fn anew(log_id: &str) -> Self {
-        let data = json!({"log_id": log_id});
-        // The number that is known from before means nothing any more.
-        Self { text: Bytes::from(format!("id: 0\nevent: anew\ndata: {data}\n\n")) }
-    }
+pub(crate) fn anew(log_id: &str) -> Bytes {
+    let data = json!({"log_id": log_id});
+    // The number that is known from before means nothing any more.
+    Bytes::from(format!("id: 0\nevent: anew\ndata: {data}\n\n"))
+}
 
-    /// The daemon is there again after it was lost.
-    fn found() -> Self {
-        Self { text: Bytes::from_static(b"event: found\ndata: {}\n\n") }
-    }
-
-    fn lost(told: &Told) -> Self {
-        let data = json!({"kind": told.kind, "message": told.message, "hint": told.hint});
-        Self { text: Bytes::from(format!("event: lost\ndata: {data}\n\n")) }
-    }
+fn lost(told: &Complaint) -> Bytes {
+    let data = json!({"kind": told.kind.word(), "message": told.message, "hint": told.hint});
+    Bytes::from(format!("event: lost\ndata: {data}\n\n"))
 }
 
 impl Hub {
-    pub(crate) fn new(connector: Connector, explain: fn(Fault) -> Told) -> Self {
-        Self { connector, explain, followed: Mutex::default() }
+    pub(crate) fn new(connector: Connector) -> Self {
+        Self { connector, followed: Mutex::default() }
     }
 
     /// Takes a place. The first one finds out where the events are.
@@ -100,15 +87,15 @@ impl Hub {
     fn follow(&self, mut subscription: Subscription) {
         loop {
             match subscription.next() {
-                Ok(ClientNews::Event { seq, event }) => {
-                    self.tell(News::event(seq, &event), |followed| followed.next = seq + 1);
+                Ok(News::Event { seq, event: told }) => {
+                    self.tell(event(seq, &told), |followed| followed.next = seq + 1);
                 }
-                Ok(ClientNews::Anew { log_id }) => {
-                    let news = News::anew(&log_id);
+                Ok(News::Anew { log_id }) => {
+                    let news = anew(&log_id);
                     self.tell(news, |followed| (followed.next, followed.log_id) = (1, log_id));
                 }
                 Err(fault) => {
-                    self.tell(News::lost(&(self.explain)(fault)), |_| ());
+                    self.tell(lost(&fault.into()), |_| ());
                     self.find();
                 }
             }
@@ -120,17 +107,17 @@ impl Hub {
         loop {
             std::thread::sleep(PACE);
             if self.connector.connect(&mut Quiet).is_ok() {
-                return self.tell(News::found(), |_| ());
+                return self.tell(Bytes::from_static(b"event: found\ndata: {}\n\n"), |_| ());
             }
         }
     }
 
     /// Tells something and moves on, as one: who joins gets it either way, and once.
-    fn tell(&self, news: News, go_on: impl FnOnce(&mut Followed)) {
+    fn tell(&self, news: Bytes, go_on: impl FnOnce(&mut Followed)) {
         if let Some(followed) = self.followed().as_mut() {
             go_on(followed);
             // Nobody may be there to hear it.
-            drop(followed.news.send(Arc::new(news)));
+            drop(followed.news.send(news));
         }
     }
 

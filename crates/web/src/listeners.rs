@@ -1,8 +1,8 @@
 //! Where the server listens. A browser that is given a `.localhost` name tries both loopback addresses, so the page
 //! holds both: whoever had the other one would get its visitors.
 
-use crate::Told;
 use crate::hosts::{Front, LOOPBACKS};
+use glis_verbs::{Complaint, Kind};
 use std::future::pending;
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
@@ -19,7 +19,7 @@ pub(crate) struct Listeners {
 }
 
 impl Listeners {
-    pub(crate) async fn bind(address: SocketAddr, front: &Front) -> Result<Self, Told> {
+    pub(crate) async fn bind(address: SocketAddr, front: &Front) -> Result<Self, Complaint> {
         let mut tried = 1;
         loop {
             let first = listen(address).await?;
@@ -46,7 +46,7 @@ impl Listeners {
         }
     }
 
-    pub(crate) fn address(&self) -> Result<SocketAddr, Told> {
+    pub(crate) fn address(&self) -> Result<SocketAddr, Complaint> {
         self.first.local_addr().map_err(|fault| failed("the address", &fault))
     }
 
@@ -64,7 +64,7 @@ impl Listeners {
     }
 }
 
-async fn listen(address: SocketAddr) -> Result<TcpListener, Told> {
+async fn listen(address: SocketAddr) -> Result<TcpListener, Complaint> {
     let bound = TcpListener::bind(address).await;
     bound.map_err(|fault| failed(&format!("cannot listen on {address}"), &fault))
 }
@@ -75,28 +75,21 @@ fn is_missing(fault: &io::Error) -> bool {
     fault.kind() == ErrorKind::AddrNotAvailable || fault.raw_os_error() == no_family
 }
 
-fn other_taken(address: SocketAddr, fault: &io::Error) -> Told {
-    Told {
-        exit: 1,
-        kind: "failed".to_owned(),
-        message: format!(
-            "cannot listen on {address}: {fault}; browsers look for the page there too, and would show what another \
-             program serves"
-        ),
-        hint: Some(
-            "end the program that listens there, or take another port with `--listen`".to_owned(),
-        ),
-    }
+fn other_taken(address: SocketAddr, fault: &io::Error) -> Complaint {
+    let message = format!(
+        "cannot listen on {address}: {fault}; browsers look for the page there too, and would show what another \
+         program serves"
+    );
+    Complaint::new(Kind::Failed, message)
+        .hint("end the program that listens there, or take another port with `--listen`")
 }
 
-pub(crate) fn failed(what: &str, fault: &io::Error) -> Told {
-    Told {
-        exit: 1,
-        kind: "failed".to_owned(),
-        message: format!("{what}: {fault}"),
-        hint: (fault.kind() == ErrorKind::AddrInUse)
-            .then(|| "another `glis web` may run; `--listen` takes another port".to_owned()),
+pub(crate) fn failed(what: &str, fault: &io::Error) -> Complaint {
+    let told = Complaint::new(Kind::Failed, format!("{what}: {fault}"));
+    if fault.kind() == ErrorKind::AddrInUse {
+        return told.hint("another `glis web` may run; `--listen` takes another port");
     }
+    told
 }
 
 #[cfg(test)]

@@ -4,7 +4,6 @@ use crate::given::Field;
 use crate::table::{Act, Gives, ROOT, Row, Verb, rows};
 use serde_json::{Map, Value, json};
 
-/// The whole document.
 pub(crate) fn document() -> Value {
     let mut paths = Map::new();
     for row in rows() {
@@ -42,7 +41,7 @@ fn operation(row: &Row) -> Value {
     if row.method == Verb::Get {
         parameters.extend(row.takes.iter().map(query));
     }
-    if row.method == Verb::Post && matches!(row.act, Act::Ask(_) | Act::Work(_)) {
+    if row.method == Verb::Post && matches!(row.act, Act::Ask(_) | Act::Draft(_)) {
         parameters.push(json!({
             "name": "Idempotency-Key", "in": "header", "required": false,
             "schema": {"type": "string", "maxLength": 128},

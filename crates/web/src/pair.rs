@@ -3,9 +3,9 @@
 use crate::devices::{Kind, Paired};
 use crate::given::{self, Field, Given, must};
 use crate::guard::{Known, Refused};
-use crate::reply::{self, Reply};
+use crate::reply::{self, Failed, Reply};
 use crate::shared::Shared;
-use crate::verbs::{document, now, told};
+use crate::verbs::{document, now};
 use axum::http::StatusCode;
 use serde_json::json;
 
@@ -18,34 +18,20 @@ const CODE: &[Field] = &[must("code", given::Kind::Text, "the code of the link")
 const SECRET: &[Field] =
     &[must("secret", given::Kind::Text, "what the browser was given when it was paired")];
 
-pub(crate) fn pair(shared: &Shared, body: &[u8]) -> Reply {
-    let given = match Given::of_body("", body, CODE) {
-        Ok(given) => given,
-        Err(told) => return reply::failure(&told),
-    };
-    let code = given.text("code").unwrap_or_default();
-    match shared.devices.redeem(now(), &code) {
-        Ok(Paired { device, secret, server_key }) => {
-            let mut told = document(&device);
-            told["secret"] = json!(secret);
-            told["server_key"] = json!(server_key);
-            reply::document(StatusCode::OK, &told)
-        }
-        Err(fault) => reply::failure(&told(&fault)),
-    }
+pub(crate) fn pair(shared: &Shared, body: &[u8]) -> Result<Reply, Failed> {
+    let code = Given::of_body("", body, CODE)?.needed("code");
+    let Paired { device, secret, server_key } = shared.devices.redeem(now(), &code)?;
+    let mut told = document(&device);
+    told["secret"] = json!(secret);
+    told["server_key"] = json!(server_key);
+    Ok(reply::document(StatusCode::OK, &told))
 }
 
-pub(crate) fn ticket(known: Known<'_>, body: &[u8]) -> Reply {
-    let given = match Given::of_body("", body, SECRET) {
-        Ok(given) => given,
-        Err(told) => return reply::failure(&told),
-    };
-    let secret = given.text("secret").unwrap_or_default();
-    match known.book.owner(Kind::Browser, &secret) {
-        None => reply::refused(Refused::Credential),
-        Some(device) if device.has_expired(known.now) => reply::refused(Refused::Expired),
-        Some(device) => {
-            reply::document(StatusCode::OK, &json!({"ticket": known.tickets.of(device)}))
-        }
+pub(crate) fn ticket(known: Known<'_>, body: &[u8]) -> Result<Reply, Failed> {
+    let secret = Given::of_body("", body, SECRET)?.needed("secret");
+    let device = known.book.owner(Kind::Browser, &secret).ok_or(Refused::Credential)?;
+    if device.has_expired(known.now) {
+        return Err(Refused::Expired.into());
     }
+    Ok(reply::document(StatusCode::OK, &json!({"ticket": known.tickets.of(device)})))
 }

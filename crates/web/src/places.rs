@@ -1,12 +1,9 @@
 //! How much may be under way at once: in all, and for one device, so that none keeps the others out.
 
-use crate::Told;
+use glis_verbs::{Complaint, Kind};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-
-/// The exit status of the command line for what may well work in a moment.
-const COME_AGAIN: u8 = 8;
 
 /// Places for something that takes a while.
 pub(crate) struct Places {
@@ -29,7 +26,7 @@ impl Places {
     }
 
     /// Takes one for a device.
-    pub(crate) fn take(&self, device: &str) -> Result<Place, Told> {
+    pub(crate) fn take(&self, device: &str) -> Result<Place, Complaint> {
         let own = {
             let mut each = self.each.lock().unwrap_or_else(PoisonError::into_inner);
             each.retain(|_, own| own.available_permits() < self.each_max);
@@ -40,12 +37,10 @@ impl Places {
         let of_all = Arc::clone(&self.all).try_acquire_owned();
         match (of_all, of_device) {
             (Ok(of_all), Ok(of_device)) => Ok(Place { _of_all: of_all, _of_device: of_device }),
-            (Err(_), _) | (_, Err(_)) => Err(Told {
-                exit: COME_AGAIN,
-                kind: "busy".to_owned(),
-                message: "too much is asked for at once".to_owned(),
-                hint: Some("try again in a moment".to_owned()),
-            }),
+            (Err(_), _) | (_, Err(_)) => {
+                Err(Complaint::new(Kind::Crowded, "too much is asked for at once")
+                    .hint("try again in a moment"))
+            }
         }
     }
 }

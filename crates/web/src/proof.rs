@@ -24,8 +24,7 @@ pub(crate) fn of(book: &Book, origin: &str, id: &str, nonce: &str) -> Option<Str
 
 /// It is given for any device: whether there is such a one, who asks for it does not learn.
 pub(crate) fn reply(book: &Book, origin: &str, given: &Given) -> Reply {
-    let (id, nonce) = (given.text("device"), given.text("nonce"));
-    let proof = of(book, origin, &id.unwrap_or_default(), &nonce.unwrap_or_default());
+    let proof = of(book, origin, &given.needed("device"), &given.needed("nonce"));
     let Some(proof) = proof else {
         let (message, hint) = ("no device was paired here", "`glis web pair` lets one in");
         return wrong(StatusCode::NOT_FOUND, "not_found", message, hint);

@@ -1,6 +1,6 @@
 //! What is answered, with the headers that every answer has.
 
-use crate::Told;
+use crate::devices::StoreFault;
 use crate::guard::Refused;
 use crate::places::Place;
 use axum::body::{Body, Bytes, HttpBody};
@@ -9,6 +9,7 @@ use axum::http::header::{
     X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
 use axum::http::{HeaderName, HeaderValue, Response, StatusCode};
+use glis_verbs::{Complaint, Kind};
 use hyper::body::{Frame, SizeHint};
 use serde_json::{Value, json};
 use std::pin::Pin;
@@ -19,18 +20,41 @@ const PIECE_BYTES: usize = 64 * 1024;
 
 pub(crate) type Reply = Response<Body>;
 
+/// A request that comes to nothing, as it is answered.
+pub(crate) struct Failed(pub(crate) Box<Reply>);
+
+impl From<Reply> for Failed {
+    fn from(reply: Reply) -> Self {
+        Self(Box::new(reply))
+    }
+}
+
+impl From<Complaint> for Failed {
+    fn from(told: Complaint) -> Self {
+        failure(&told).into()
+    }
+}
+
+impl From<StoreFault> for Failed {
+    fn from(fault: StoreFault) -> Self {
+        Complaint::from(fault).into()
+    }
+}
+
+impl From<Refused> for Failed {
+    fn from(why: Refused) -> Self {
+        refused(why).into()
+    }
+}
+
 /// Nothing but our own files, no frame around us, no text that becomes a script.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
 img-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \
 require-trusted-types-for 'script'; trusted-types 'none'";
 
-/// What the scope of a caller does not reach, whoever found that out.
-const NOT_ALLOWED: &str = "not_allowed";
-
 const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 const OPENER_POLICY: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
 
-/// A JSON document.
 pub(crate) fn document(status: StatusCode, document: &Value) -> Reply {
     let mut reply = Response::new(Body::from(document.to_string()));
     *reply.status_mut() = status;
@@ -83,14 +107,19 @@ impl HttpBody for Held {
 }
 
 /// A failure, as the command line prints it.
-pub(crate) fn failure(told: &Told) -> Reply {
-    let is_allowed = told.kind != NOT_ALLOWED;
-    failure_as(if is_allowed { status_of(told.exit) } else { StatusCode::FORBIDDEN }, told)
+pub(crate) fn failure(told: &Complaint) -> Reply {
+    let status = if told.kind == Kind::NotAllowed {
+        StatusCode::FORBIDDEN
+    } else if told.kind == Kind::Crowded {
+        StatusCode::SERVICE_UNAVAILABLE
+    } else {
+        status_of(told.kind.exit_status())
+    };
+    failure_as(status, told)
 }
 
-pub(crate) fn failure_as(status: StatusCode, told: &Told) -> Reply {
-    let Told { kind, message, hint, .. } = told;
-    document(status, &json!({"error": {"kind": kind, "message": message, "hint": hint}}))
+pub(crate) fn failure_as(status: StatusCode, told: &Complaint) -> Reply {
+    document(status, &told.json())
 }
 
 /// The status for an exit status of the command line.
@@ -107,17 +136,12 @@ pub(crate) fn status_of(exit: u8) -> StatusCode {
 
 /// A failure of the request itself.
 pub(crate) fn wrong(status: StatusCode, kind: &str, message: &str, hint: &str) -> Reply {
-    let told = Told {
-        exit: 2,
-        kind: kind.to_owned(),
-        message: message.to_owned(),
-        hint: Some(hint.to_owned()),
-    };
-    failure_as(status, &told)
+    let error = json!({"kind": kind, "message": message, "hint": hint});
+    document(status, &json!({"error": error}))
 }
 
 /// What who was not let in is told: no more than is needed to come rightly.
-pub(crate) fn refused(why: Refused) -> Reply {
+fn refused(why: Refused) -> Reply {
     match why {
         Refused::Host => wrong(
             StatusCode::MISDIRECTED_REQUEST,
@@ -151,7 +175,7 @@ pub(crate) fn refused(why: Refused) -> Reply {
             let (has, needs) = (has.word(), needs.word());
             wrong(
                 StatusCode::FORBIDDEN,
-                NOT_ALLOWED,
+                Kind::NotAllowed.word(),
                 &format!("this device may `{has}`; this needs `{needs}`"),
                 "pair it with that scope",
             )
@@ -159,7 +183,7 @@ pub(crate) fn refused(why: Refused) -> Reply {
         Refused::NotMeant => wrong(
             StatusCode::FORBIDDEN,
             "not_meant",
-            "what changes something has the header `X-Glis: 1`",
+            "state-changing requests must send `X-Glis: 1`",
             "add it",
         ),
     }
@@ -196,8 +220,7 @@ mod tests {
 
     #[test]
     fn what_the_daemon_refuses_for_the_scope_is_forbidden_with_its_words() {
-        let (kind, message) = (NOT_ALLOWED.to_owned(), "the caller may `send`".to_owned());
-        let refused = failure(&Told { exit: 4, kind, message, hint: None });
+        let refused = failure(&Complaint::new(Kind::NotAllowed, "the caller may `send`"));
         assert_eq!(refused.status(), StatusCode::FORBIDDEN);
     }
 

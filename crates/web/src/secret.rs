@@ -34,7 +34,6 @@ pub(crate) fn are_same(kept: &str, hash: &str) -> bool {
     kept.as_bytes().ct_eq(hash.as_bytes()).into()
 }
 
-/// Bytes as hexadecimal digits.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
         write!(text, "{byte:02x}").ok();

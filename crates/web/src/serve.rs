@@ -12,9 +12,9 @@ use crate::places::Places;
 use crate::shared::Shared;
 use crate::ticket::Tickets;
 use crate::tls::Tls;
-use crate::verbs::told;
-use crate::{Setup, Told};
 use axum::http::Request;
+use glis_client::Connector;
+use glis_verbs::{Complaint, Kind};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -36,45 +36,41 @@ const HEAD_TIME: Duration = Duration::from_secs(15);
 /// Before another connection is waited for, where the system has no descriptors left.
 const PACE: Duration = Duration::from_millis(100);
 
-/// Where to listen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
     /// An address and a port; port 0 picks one.
     pub listen: String,
-    /// What stands before it.
     pub front: Front,
 }
 
 /// Serves until a signal ends it. `ready` is told the URL of the page, and the address that is listened on, as
 /// soon as it can be opened.
 pub fn serve(
-    setup: Setup,
+    connector: Connector,
     place: &Place,
-    ready: impl FnOnce(&str, SocketAddr),
-) -> Result<(), Told> {
+    ready: &dyn Fn(&str, SocketAddr),
+) -> Result<(), Complaint> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|fault| failed("no runtime", &fault))?;
-    let served = runtime.block_on(listen(setup, place, ready));
+    let served = runtime.block_on(listen(connector, place, ready));
     // Calls that are under way are the daemon's: it carries them out.
     runtime.shutdown_background();
     served
 }
 
 async fn listen(
-    setup: Setup,
+    connector: Connector,
     place: &Place,
-    ready: impl FnOnce(&str, SocketAddr),
-) -> Result<(), Told> {
+    ready: &dyn Fn(&str, SocketAddr),
+) -> Result<(), Complaint> {
     // A page has one address, and a name may stand for several.
     let numeric = match place.listen.strip_prefix("localhost:") {
         Some(port) => format!("127.0.0.1:{port}"),
         None => place.listen.clone(),
     };
-    let address: SocketAddr = numeric.parse().map_err(|_| Told {
-        exit: 2,
-        kind: "usage".to_owned(),
-        message: format!("`{}` is no address with a port", place.listen),
-        hint: Some("such as 127.0.0.1:7717".to_owned()),
+    let address: SocketAddr = numeric.parse().map_err(|_| {
+        Complaint::new(Kind::Usage, format!("`{}` is no address with a port", place.listen))
+            .hint("such as 127.0.0.1:7717")
     })?;
     // Looked at before anything is opened.
     names(address, &place.front)?;
@@ -85,20 +81,19 @@ async fn listen(
     let listeners = Listeners::bind(address, &place.front).await?;
     let bound = listeners.address()?;
     let hosts = names(bound, &place.front)?;
-    let store = Store::new(&setup.connector.home.state);
+    let store = Store::new(&connector.home.state);
     let hosts = store.change(|book| {
         let hosts = hosts.with_own_name(&book.host()?);
         book.note_url(hosts.url());
         Ok(hosts)
-    });
-    let hosts = hosts.map_err(|fault| told(&fault))?;
+    })?;
     let url = hosts.url();
-    let hub = Arc::new(Hub::new(setup.connector.clone(), setup.explain));
+    let hub = Arc::new(Hub::new(connector.clone()));
     let (calls, streams) =
         (Places::new(CALLS_MAX.0, CALLS_MAX.1), Places::new(STREAMS_MAX.0, STREAMS_MAX.1));
     let tickets = Tickets::new().map_err(|fault| failed("no random number", &fault))?;
     let devices = Devices::new(store);
-    let shared = Arc::new(Shared { setup, hosts, devices, tickets, hub, calls, streams });
+    let shared = Arc::new(Shared { connector, hosts, devices, tickets, hub, calls, streams });
     let ends = signals().map_err(|fault| failed("signals", &fault))?;
     ready(&url, bound);
     tokio::select! {
@@ -112,16 +107,12 @@ async fn listen(
     Ok(())
 }
 
-fn names(address: SocketAddr, front: &Front) -> Result<Hosts, Told> {
-    Hosts::of(address, front).map_err(|bad| Told {
-        exit: 2,
-        kind: "usage".to_owned(),
-        message: bad.to_string(),
-        hint: Some(
-            "listen on 127.0.0.1, or give a certificate with `--tls-cert FILE --tls-key FILE`, or \
-             put a proxy with TLS before it and say `--behind-proxy --public-host NAME`"
-                .to_owned(),
-        ),
+fn names(address: SocketAddr, front: &Front) -> Result<Hosts, Complaint> {
+    Hosts::of(address, front).map_err(|bad| {
+        Complaint::new(Kind::Usage, bad.to_string()).hint(
+            "listen on 127.0.0.1, or give a certificate with `--tls-cert FILE --tls-key FILE`, or put a proxy with TLS \
+             before it and say `--behind-proxy --public-host NAME`",
+        )
     })
 }
 

@@ -1,16 +1,16 @@
 //! What every request needs.
 
-use crate::Setup;
 use crate::devices::Devices;
 use crate::hosts::Hosts;
 use crate::hub::Hub;
 use crate::places::Places;
 use crate::ticket::Tickets;
+use glis_client::Connector;
 use std::sync::Arc;
 
 /// The same for all requests of a server.
 pub(crate) struct Shared {
-    pub(crate) setup: Setup,
+    pub(crate) connector: Connector,
     pub(crate) hosts: Hosts,
     pub(crate) devices: Devices,
     pub(crate) tickets: Tickets,

@@ -6,9 +6,9 @@ mod making;
 mod plans;
 mod sessions;
 
-use crate::Told;
-use crate::given::{Field, Given};
+use crate::given::{Field, Given, Kind, must};
 use axum::http::Method;
+use glis_verbs::Complaint;
 use glis_wire::call::Scope;
 use glis_wire::client::Request;
 use glis_wire::plan::DraftWork;
@@ -19,6 +19,8 @@ pub(crate) const ROOT: &str = "/api/v1";
 
 /// The option of a look that does not count as one of a person.
 pub(crate) const GLANCE: &str = "glance";
+
+const REPO: Field = must("repo", Kind::Path, "an absolute path of a folder in the repository");
 
 /// One thing that can be asked for.
 #[derive(Debug, Clone, Copy)]
@@ -37,7 +39,6 @@ pub(crate) struct Row {
     pub(crate) act: Act,
 }
 
-/// Whether it changes something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verb {
     Get,
@@ -47,7 +48,6 @@ pub(crate) enum Verb {
 /// The form of what is answered, by the name that `openapi.json` has for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Gives {
-    /// A session.
     Session,
     /// Several sessions.
     Sessions,
@@ -57,28 +57,21 @@ pub(crate) enum Gives {
     Object,
     /// Some other array.
     Array,
-    /// A stream of events.
     Stream,
-    /// A socket with frames.
     Frames,
 }
 
-/// Who answers it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Act {
     /// The daemon, asked for this.
-    Ask(fn(&Given) -> Result<Request, Told>),
-    /// The command line's own functions for the file of a plan, in this repository.
-    Work(fn(&Given) -> Result<(PathBuf, DraftWork), Told>),
-    /// The stream of events.
+    Ask(fn(&Given) -> Result<Request, Complaint>),
+    /// Something is done with the draft of a plan.
+    Draft(fn(&Given) -> Result<(PathBuf, DraftWork), Complaint>),
     Events,
-    /// A session's terminal.
     Terminal,
-    /// This very table.
     OpenApi,
     /// What is known of the caller.
     Device,
-    /// The caller is forgotten.
     Forget,
 }
 
@@ -100,9 +93,14 @@ impl Verb {
 }
 
 /// A row that is filled in step by step.
-const fn row(method: Verb, verb: &'static str, path: &'static str, scope: Scope) -> Row {
-    let (does, takes, gives) = ("", &[], Gives::Session);
-    Row { verb, method, path, scope, does, takes, gives, act: Act::OpenApi }
+const fn row(
+    method: Verb,
+    verb: &'static str,
+    path: &'static str,
+    scope: Scope,
+    gives: Gives,
+) -> Row {
+    Row { verb, method, path, scope, does: "", takes: &[], gives, act: Act::OpenApi }
 }
 
 impl Row {
@@ -114,16 +112,12 @@ impl Row {
         Self { takes, ..self }
     }
 
-    const fn gives(self, gives: Gives) -> Self {
-        Self { gives, ..self }
+    const fn asks(self, ask: fn(&Given) -> Result<Request, Complaint>) -> Self {
+        self.acts(Act::Ask(ask))
     }
 
-    const fn asks(self, ask: fn(&Given) -> Result<Request, Told>) -> Self {
-        Self { act: Act::Ask(ask), ..self }
-    }
-
-    const fn works(self, work: fn(&Given) -> Result<(PathBuf, DraftWork), Told>) -> Self {
-        Self { act: Act::Work(work), ..self }
+    const fn acts(self, act: Act) -> Self {
+        Self { act, ..self }
     }
 }
 
@@ -176,7 +170,6 @@ fn matches<'p>(pattern: &str, path: &'p str) -> Option<&'p str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::given::Kind;
     use std::collections::BTreeSet;
 
     fn found(method: &Method, path: &str) -> String {

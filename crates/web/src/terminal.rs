@@ -7,7 +7,7 @@ mod rows;
 use crate::call::connector;
 use crate::given::Given;
 use crate::guard::{Caller, PROTOCOL};
-use crate::reply::{Reply, failure, wrong};
+use crate::reply::{Failed, Reply, wrong};
 use crate::shared::Shared;
 use axum::extract::FromRequestParts as _;
 use axum::extract::ws::{Message, WebSocket, WebSocketUpgrade};
@@ -16,10 +16,11 @@ use axum::http::request::Parts;
 use axum::response::IntoResponse as _;
 use glis_client::{Connector, Fault, Heard, Holder, Quiet};
 use glis_screen::Screen;
+use glis_verbs::Complaint;
 use glis_wire::call::Scope;
 use glis_wire::client::{Request, Response};
 use glis_wire::hold::Size;
-use keys::{Typed, Typist};
+use keys::{Typed, announce};
 use rows::Rows;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use rustix::io::Errno;
@@ -63,22 +64,19 @@ pub(crate) async fn open(
     caller: Caller,
     given: Given,
     mut head: Parts,
-) -> Reply {
+) -> Result<Reply, Failed> {
     let Ok(upgrade) = WebSocketUpgrade::from_request_parts(&mut head, &()).await else {
         let (status, hint) = (StatusCode::UPGRADE_REQUIRED, "connect by a WebSocket");
-        return wrong(status, "usage", "a terminal is a stream of frames", hint);
+        return Err(wrong(status, "usage", "a terminal is a stream of frames", hint).into());
     };
-    let place = match shared.streams.take(&caller.id) {
-        Ok(place) => place,
-        Err(told) => return failure(&told),
-    };
+    let place = shared.streams.take(&caller.id)?;
     let upgrade = upgrade.max_message_size(READ_BYTES_MAX).max_frame_size(READ_BYTES_MAX);
     let upgrade = upgrade.max_write_buffer_size(TOLD_BYTES_MAX).protocols([PROTOCOL]);
     let shown = move |socket| async move {
         let _place = place;
         show(shared, caller, given, socket).await;
     };
-    upgrade.on_upgrade(shown).into_response()
+    Ok(upgrade.on_upgrade(shown).into_response())
 }
 
 async fn show(shared: Arc<Shared>, caller: Caller, given: Given, mut socket: WebSocket) {
@@ -89,19 +87,19 @@ async fn show(shared: Arc<Shared>, caller: Caller, given: Given, mut socket: Web
     let Ok(wake) = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).map(Arc::new) else {
         return;
     };
-    let (connector, explain) = (connector(&shared, &caller), shared.setup.explain);
+    let connector = connector(&shared, &caller);
     let (types, typed) = sync_channel(TYPED_MAX);
     let follow = {
         let wake = Arc::clone(&wake);
         move || {
             let (rows, screen) = (Rows::default(), Screen::new(Size::USUAL));
             let (offset, drawn, dirty, held) = (0, None, true, None);
-            let (typist, ready) = (Typist { explain, told: false }, 0);
+            let (types, ready) = (false, 0);
             let mut view =
-                View { send, typed, typist, wake, rows, screen, offset, drawn, dirty, held, ready };
+                View { send, typed, types, wake, rows, screen, offset, drawn, dirty, held, ready };
             if let Err(fault) = view.follow(&connector, &name, has) {
-                let told = explain(fault);
-                let told = json!({"error": {"kind": told.kind, "message": told.message}});
+                let told = Complaint::from(fault);
+                let told = json!({"error": {"kind": told.kind.word(), "message": told.message}});
                 drop(view.send.blocking_send(told.to_string()));
             }
         }
@@ -189,20 +187,13 @@ fn repainted(size: Size, ansi: &[String]) -> Screen {
     screen
 }
 
-/// What ended a wait.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Woken {
-    BySomething,
-    /// Nothing happened for a while after much had.
-    ByQuiet,
-}
-
 /// One page's view of one terminal, on a thread of its own.
 struct View {
     send: mpsc::Sender<String>,
     /// What the page has typed.
     typed: Receiver<Typed>,
-    typist: Typist,
+    /// The daemon knows that it types. Told once a connection: an event for each key would be a log of keys.
+    types: bool,
     /// Written to when a frame was taken, when something was typed, or when the page has gone.
     wake: Arc<OwnedFd>,
     rows: Rows,
@@ -240,7 +231,7 @@ impl View {
             while lives && !self.send.is_closed() {
                 self.draw();
                 self.pass_on(connector, name, &mut holder);
-                if self.wait(&holder) == Woken::ByQuiet {
+                if self.wait(&holder) {
                     self.make_past_ready(connector, name);
                 }
                 lives = self.read(&mut holder).unwrap_or(false);
@@ -258,7 +249,9 @@ impl View {
     /// terminal.
     fn pass_on(&mut self, connector: &Connector, name: &str, holder: &mut Holder) {
         let Ok(first) = self.typed.try_recv() else { return };
-        if let Err(why) = self.typist.announce(connector, name) {
+        let announced = if self.types { Ok(()) } else { announce(connector, name) };
+        self.types = announced.is_ok();
+        if let Err(why) = announced {
             // What came with it was meant to follow it.
             self.typed.try_iter().for_each(drop);
             drop(self.send.blocking_send(json!({"refused": why}).to_string()));
@@ -312,8 +305,9 @@ impl View {
         drop(std::thread::Builder::new().name("past".to_owned()).spawn(look));
     }
 
-    /// Waits until there is something to read, a picture is due, or a picture was taken.
-    fn wait(&mut self, holder: &Holder) -> Woken {
+    /// Waits until there is something to read, a picture is due, or a picture was taken. Whether nothing of that
+    /// happened for a while after much had.
+    fn wait(&mut self, holder: &Holder) -> bool {
         // One that waits to be taken wakes us when it is.
         let due = self.due().filter(|_| self.send.capacity() > 0);
         let due = due.map(|due| due + Duration::from_millis(1));
@@ -324,18 +318,14 @@ impl View {
         let wanted =
             if holder.waiting() > 0 { PollFlags::IN | PollFlags::OUT } else { PollFlags::IN };
         let mut waiting = [PollFd::new(holder, wanted), PollFd::new(&*self.wake, PollFlags::IN)];
-        let woken = match poll(&mut waiting, limit.as_ref()) {
-            Ok(0) if for_quiet => Woken::ByQuiet,
-            Ok(_) | Err(Errno::INTR) => Woken::BySomething,
+        let woken = poll(&mut waiting, limit.as_ref());
+        if woken.is_err_and(|fault| fault != Errno::INTR) {
             // Nothing can be waited for: the next look finds out why.
-            Err(_) => {
-                std::thread::sleep(FRAME);
-                Woken::BySomething
-            }
-        };
+            std::thread::sleep(FRAME);
+        }
         let mut count = [0; 8];
         rustix::io::read(&*self.wake, &mut count).ok();
-        woken
+        for_quiet && woken == Ok(0)
     }
 
     /// Reads what the holder has said, up to a bound. Whether its process lives.

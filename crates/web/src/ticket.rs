@@ -21,7 +21,6 @@ impl Tickets {
         format!("{}.{}", device.id, device.sign(&self.secret))
     }
 
-    /// Whose ticket this is.
     pub(crate) fn owner<'b>(&self, book: &'b Book, ticket: &str) -> Option<&'b Device> {
         let (id, _) = ticket.split_once('.')?;
         let mut browsers = book.devices.iter().filter(|device| device.kind == Kind::Browser);

@@ -1,6 +1,6 @@
 //! TLS: a certificate and its key, read from two files and read again when they were renewed.
 
-use crate::Told;
+use glis_verbs::{Complaint, Kind};
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
@@ -39,13 +39,8 @@ struct Served {
     stamps: [Option<Stamp>; 2],
 }
 
-/// Tells a file from the one that takes its place.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Stamp {
-    inode: u64,
-    bytes: u64,
-    changed: (i64, i64),
-}
+/// Tells a file from the one that takes its place: its number, its length, and when it was changed.
+type Stamp = (u64, u64, (i64, i64));
 
 /// Why a pair cannot be served.
 #[derive(Debug, thiserror::Error)]
@@ -96,13 +91,11 @@ impl BadPair {
 
 impl Tls {
     /// Reads a pair, or says what is wrong with it.
-    pub(crate) fn read(pair: &Pair) -> Result<Self, Told> {
+    pub(crate) fn read(pair: &Pair) -> Result<Self, Complaint> {
         let stamps = stamps(pair);
-        let acceptor = acceptor(pair, Timestamp::now()).map_err(|bad| Told {
-            exit: 2,
-            kind: "usage".to_owned(),
-            message: bad.to_string(),
-            hint: bad.hint(),
+        let acceptor = acceptor(pair, Timestamp::now()).map_err(|bad| {
+            let told = Complaint::new(Kind::Usage, bad.to_string());
+            Complaint { hint: bad.hint(), ..told }
         })?;
         Ok(Self { pair: pair.clone(), served: Mutex::new(Served { acceptor, stamps }) })
     }
@@ -125,8 +118,7 @@ impl Tls {
 fn stamps(pair: &Pair) -> [Option<Stamp>; 2] {
     [&pair.certificate, &pair.key].map(|file| {
         let found = std::fs::metadata(file).ok()?;
-        let changed = (found.mtime(), found.mtime_nsec());
-        Some(Stamp { inode: found.ino(), bytes: found.len(), changed })
+        Some((found.ino(), found.len(), (found.mtime(), found.mtime_nsec())))
     })
 }
 

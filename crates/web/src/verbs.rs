@@ -1,9 +1,9 @@
 //! `web pair|devices|revoke|token`: they change the file of the devices, whether a server runs or not.
 
-use crate::Told;
-use crate::devices::{Book, Device, Kind, Refused, Store, StoreFault};
+use crate::devices::{self, Book, Device, Refused, Store, StoreFault};
 use crate::hosts::{LOOPBACKS, USUAL};
 use crate::{proof, secret};
+use glis_verbs::{Complaint, Kind};
 use glis_wire::call::Scope;
 use glis_wire::home::Home;
 use qrcode::render::unicode::Dense1x2;
@@ -32,12 +32,11 @@ pub struct Said {
 }
 
 /// Makes a link that pairs one device, and shows it as a QR code as well.
-pub fn pair(home: &Home, name: &str, scope: Scope) -> Result<Said, Told> {
-    let made = store(home).change(|book| {
+pub fn pair(home: &Home, name: &str, scope: Scope) -> Result<Said, Complaint> {
+    let (code, host, book) = store(home).change(|book| {
         let code = book.offer(now(), name, scope)?;
         Ok((code, book.host()?, book.clone()))
-    });
-    let (code, host, book) = made.map_err(|fault| told(&fault))?;
+    })?;
     let (url, reach) = reachable(&host, &book);
     // The fragment is not sent to any server, so no log of a proxy has it.
     let link = format!("{url}#pair={code}");
@@ -129,18 +128,17 @@ fn places(url: &str) -> Vec<SocketAddr> {
     port.map_or_else(Vec::new, |port| LOOPBACKS.map(|ip| SocketAddr::new(ip, port)).to_vec())
 }
 
-/// Lists who may come.
-pub fn devices(home: &Home) -> Result<Said, Told> {
-    let Book { devices, wrong, .. } = store(home).read().map_err(|fault| told(&fault))?;
+pub fn devices(home: &Home) -> Result<Said, Complaint> {
+    let Book { devices, wrong, .. } = store(home).read()?;
     let document = devices.iter().map(document).collect();
     let line = |device: &Device| {
         let Device { name, scope, since, last_used, .. } = device;
         let used =
             last_used.as_ref().map_or("no use noted".to_owned(), |at| format!("last used {at}"));
         let end = match device.kind {
-            Kind::Cookie => ", paired by an older version: pair it again",
-            Kind::Browser if device.has_expired(now()) => ", expired: pair it again",
-            Kind::Browser | Kind::Token => "",
+            devices::Kind::Cookie => ", paired by an older version: pair it again",
+            devices::Kind::Browser if device.has_expired(now()) => ", expired: pair it again",
+            devices::Kind::Browser | devices::Kind::Token => "",
         };
         let kind = word(device.kind);
         format!("{name}  {}  {kind}  since {since}  {used}{end}", scope.word())
@@ -157,24 +155,19 @@ pub fn devices(home: &Home) -> Result<Said, Told> {
 }
 
 /// Lets a device or a script in no more.
-pub fn revoke(home: &Home, given: &str) -> Result<Said, Told> {
-    let gone = store(home).change(|book| Ok(book.revoke(given))).map_err(|fault| told(&fault))?;
+pub fn revoke(home: &Home, given: &str) -> Result<Said, Complaint> {
+    let gone = store(home).change(|book| Ok(book.revoke(given)))?;
     let Some(device) = gone else {
-        return Err(Told {
-            exit: 3,
-            kind: "not_found".to_owned(),
-            message: format!("there is no device or token `{given}`"),
-            hint: Some("`glis web devices` lists them".to_owned()),
-        });
+        let message = format!("there is no device or token `{given}`");
+        return Err(Complaint::new(Kind::NotFound, message).hint("`glis web devices` lists them"));
     };
     let words = format!("`{}` is not let in any more", device.name);
     Ok(Said { document: document(&device), words })
 }
 
 /// Makes a token for a script. It is shown this once.
-pub fn token(home: &Home, name: &str, scope: Scope) -> Result<Said, Told> {
-    let made = store(home).change(|book| book.token(now(), name, scope));
-    let (device, secret) = made.map_err(|fault| told(&fault))?;
+pub fn token(home: &Home, name: &str, scope: Scope) -> Result<Said, Complaint> {
+    let (device, secret) = store(home).change(|book| book.token(now(), name, scope))?;
     let mut document = document(&device);
     document["token"] = json!(secret);
     Ok(Said { document, words: secret })
@@ -189,10 +182,10 @@ pub(crate) fn document(device: &Device) -> Value {
     })
 }
 
-fn word(kind: Kind) -> &'static str {
+fn word(kind: devices::Kind) -> &'static str {
     match kind {
-        Kind::Cookie | Kind::Browser => "device",
-        Kind::Token => "token",
+        devices::Kind::Cookie | devices::Kind::Browser => "device",
+        devices::Kind::Token => "token",
     }
 }
 
@@ -200,35 +193,37 @@ fn store(home: &Home) -> Store {
     Store::new(&home.state)
 }
 
-/// The time, in seconds.
 pub(crate) fn now() -> i64 {
     jiff::Timestamp::now().as_second()
 }
 
 /// What a person is told of a fault of the file.
-pub(crate) fn told(fault: &StoreFault) -> Told {
-    let (exit, kind, hint) = match fault {
-        StoreFault::Refused(Refused::BadName) => (2, "usage", "choose another name"),
-        StoreFault::Refused(Refused::NameTaken(_)) => {
-            (4, "refused", "choose another name, or `glis web revoke` that one")
-        }
-        StoreFault::Refused(Refused::SpentCode) => {
-            (4, "used_code", "`glis web pair` makes another")
-        }
-        StoreFault::Refused(Refused::WrongCode) => {
-            (4, "wrong_code", "`glis web pair` makes another")
-        }
-        StoreFault::Refused(Refused::NoRandom(_)) => (1, "failed", "try again"),
-        StoreFault::Io { .. } => {
-            (1, "failed", "the state folder has to be one that you can write to")
-        }
-        StoreFault::NotOurs(_) => (1, "failed", "make it yours alone: `chmod go=` and `chown`"),
-        StoreFault::Damaged { .. } => {
-            (1, "failed", "move it away: then no device is known, and each is paired again")
-        }
-    };
-    let (kind, hint) = (kind.to_owned(), Some(hint.to_owned()));
-    Told { exit, kind, message: fault.to_string(), hint }
+impl From<StoreFault> for Complaint {
+    fn from(fault: StoreFault) -> Self {
+        let (kind, hint) = match &fault {
+            StoreFault::Refused(Refused::BadName) => (Kind::Usage, "choose another name"),
+            StoreFault::Refused(Refused::NameTaken(_)) => {
+                (Kind::Refused, "choose another name, or `glis web revoke` that one")
+            }
+            StoreFault::Refused(Refused::SpentCode) => {
+                (Kind::NotPaired("used_code"), "`glis web pair` makes another")
+            }
+            StoreFault::Refused(Refused::WrongCode) => {
+                (Kind::NotPaired("wrong_code"), "`glis web pair` makes another")
+            }
+            StoreFault::Refused(Refused::NoRandom(_)) => (Kind::Failed, "try again"),
+            StoreFault::Io { .. } => {
+                (Kind::Failed, "the state folder has to be one that you can write to")
+            }
+            StoreFault::NotOurs(_) => {
+                (Kind::Failed, "make it yours alone: `chmod go=` and `chown`")
+            }
+            StoreFault::Damaged { .. } => {
+                (Kind::Failed, "move it away: then no device is known, and each is paired again")
+            }
+        };
+        Self::new(kind, fault.to_string()).hint(hint)
+    }
 }
 
 #[cfg(test)]
@@ -245,13 +240,13 @@ mod tests {
         let listed = devices(&home).unwrap();
         assert_eq!(listed.document[0]["name"], "ci");
         assert!(listed.document[0].get("token").is_none() && !listed.words.contains(&made.words));
-        assert_eq!(token(&home, "ci", Scope::Send).unwrap_err().exit, 4);
+        assert_eq!(token(&home, "ci", Scope::Send).unwrap_err().kind, Kind::Refused);
         let link = pair(&home, "phone", Scope::Watch).unwrap();
         let url = link.document["url"].as_str().unwrap();
         assert!(url.starts_with("http://glis-") && url.contains(".localhost:7717/#pair="), "{url}");
         assert!(link.words.contains("Only a browser on this machine"), "{}", link.words);
         assert!(link.words.contains('\u{2588}'), "a QR code");
         assert_eq!(revoke(&home, "ci").unwrap().document["name"], "ci");
-        assert_eq!(revoke(&home, "ci").unwrap_err().exit, 3);
+        assert_eq!(revoke(&home, "ci").unwrap_err().kind, Kind::NotFound);
     }
 }

@@ -65,6 +65,7 @@ pub struct Call {
 #[expect(missing_docs, reason = "the contract explains each verb and its options")]
 pub enum Request {
     New(Box<NewSession>),
+    /// Sessions that live, and of those at rest the latest; or all, removed ones included.
     List {
         all: bool,
     },
@@ -91,6 +92,9 @@ pub enum Request {
     Log {
         session: String,
         follow: bool,
+        /// Where the former read has ended.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        from: Option<u64>,
     },
     /// As of now, or as of an offset of the output.
     Screen {
@@ -145,6 +149,9 @@ pub enum Request {
         /// Whether the hooks of the repository have a say in the commits.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         hooks: bool,
+        /// A folder of the repository whose plan is meant, where several have one of this name.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        place: Option<String>,
     },
     /// Something about a plan or its tasks.
     Plan(PlanRequest),
@@ -172,6 +179,11 @@ pub enum Request {
         which: Discard,
     },
     Doctor,
+    /// A repository is at another place now: so are its sessions and its plans.
+    RepoMoved {
+        from: String,
+        to: String,
+    },
     DaemonStatus,
     DaemonStop {
         agents: bool,
@@ -324,6 +336,12 @@ pub struct NewSession {
 }
 
 impl Request {
+    /// A look that counts as no person's, as `show` would: a wait that is over at once.
+    pub fn glance(session: &str) -> Self {
+        let (session, statuses) = (session.to_owned(), Status::ALL.to_vec());
+        Self::Wait { session, statuses, timeout_ms: Some(0) }
+    }
+
     /// The least scope that may ask for this.
     pub fn scope(&self) -> Scope {
         match self {
@@ -343,38 +361,12 @@ impl Request {
             | Self::Trash
             | Self::Doctor
             | Self::DaemonStatus => Scope::Watch,
-            Self::Act { action, .. } | Self::ActEach { action, .. } => match action {
-                // Files are read wherever the caller says.
-                Action::Send { files, .. } if !files.is_empty() => Scope::Manage,
-                // Any of several may be a plain program, which is typed into.
-                Action::Send { .. } if matches!(self, Self::ActEach { .. }) => Scope::Manage,
-                Action::Send { .. } => Scope::Send,
-                Action::Answer { .. } => Scope::Answer,
-                Action::Pause { .. }
-                | Action::CancelPause
-                | Action::Resume { .. }
-                | Action::Restart { .. }
-                | Action::Stop
-                | Action::LimitIdle { .. }
-                | Action::Remove { .. }
-                | Action::Snapshot
-                | Action::Compact
-                | Action::Restore { .. }
-                | Action::AutoYes { .. }
-                | Action::BeginTyping
-                | Action::SetLoop { .. }
-                | Action::Acknowledge => Scope::Manage,
-            },
+            Self::Act { action: Action::Answer { .. }, .. } => Scope::Answer,
+            // Files are read wherever the caller says; and any of several may be a plain program, which is typed into.
+            Self::Act { action: Action::Send { files, .. }, .. } if files.is_empty() => Scope::Send,
             Self::Plan(request) => request.scope(),
-            // Writes files wherever the caller says.
-            Self::RestoreTo { .. }
-            | Self::Merge { .. }
-            | Self::New(_)
-            | Self::PauseAll(_)
-            | Self::ResumeAll { .. }
-            | Self::TrashAct { .. }
-            | Self::TrashEmpty { .. }
-            | Self::DaemonStop { .. } => Scope::Manage,
+            // Whatever else comes changes something, perhaps wherever the caller says.
+            _ => Scope::Manage,
         }
     }
 
@@ -398,50 +390,22 @@ impl Request {
 
     /// Whether this may start a process.
     pub fn may_start(&self) -> bool {
-        match self {
-            Self::New(_) | Self::ResumeAll { .. } => true,
-            Self::Plan(request) => request.may_start(),
-            // Hooks are programs of the user's.
-            Self::Merge { hooks, .. } => *hooks,
-            Self::Act { action, .. } | Self::ActEach { action, .. } => match action {
-                Action::Send { .. }
+        let (Self::Act { action, .. } | Self::ActEach { action, .. }) = self else {
+            return match self {
+                Self::New(_) | Self::ResumeAll { .. } => true,
+                Self::Plan(request) => request.may_start(),
+                // Hooks are programs of the user's.
+                Self::Merge { hooks, .. } => *hooks,
+                _ => false,
+            };
+        };
+        matches!(
+            action,
+            Action::Send { .. }
                 | Action::Resume { .. }
                 | Action::Restart { .. }
                 | Action::SetLoop { .. }
-                | Action::Answer { .. } => true,
-                Action::Pause { .. }
-                | Action::CancelPause
-                | Action::Stop
-                | Action::LimitIdle { .. }
-                | Action::Remove { .. }
-                | Action::Snapshot
-                | Action::Compact
-                | Action::Restore { .. }
-                | Action::AutoYes { .. }
-                | Action::BeginTyping
-                | Action::Acknowledge => false,
-            },
-            Self::List { .. }
-            | Self::Show { .. }
-            | Self::Attach { .. }
-            | Self::Wait { .. }
-            | Self::Log { .. }
-            | Self::Screen { .. }
-            | Self::Output { .. }
-            | Self::Events { .. }
-            | Self::Verdicts { .. }
-            | Self::Snapshots { .. }
-            | Self::Compaction { .. }
-            | Self::Diff { .. }
-            | Self::RestoreTo { .. }
-            | Self::Search { .. }
-            | Self::Trash
-            | Self::PauseAll(_)
-            | Self::TrashAct { .. }
-            | Self::TrashEmpty { .. }
-            | Self::Doctor
-            | Self::DaemonStatus
-            | Self::DaemonStop { .. } => false,
-        }
+                | Action::Answer { .. }
+        )
     }
 }

@@ -6,16 +6,20 @@
 //! 0 if no client waits for it, as with keys, which an agent on pipes does not get. A holder's raw
 //! frame is output; its tag is the offset of its first byte in the session's log.
 
+pub use glis_core::session::Process;
 use serde::{Deserialize, Serialize};
 
 /// Version of this protocol. Goes up only when an old peer would misunderstand.
 pub const PROTOCOL: u32 = 1;
 
+/// In the number of an order that hands a message over, beside the number of the message.
+pub const MESSAGE: u64 = 1 << 63;
+
 /// File names inside a session's folder, which both sides must agree on.
 pub mod place {
     /// The holder's socket.
     pub const SOCKET: &str = "hold.sock";
-    /// Locked as long as a holder lives for this session. It says who: one [`super::ProcessMark`] as
+    /// Locked as long as a holder lives for this session. It says who: one [`super::Process`] as
     /// JSON.
     pub const LOCK: &str = "hold.lock";
     /// The folder with the raw output, one file per stretch, named by its first offset
@@ -72,7 +76,7 @@ pub struct Launch {
     pub first_words: String,
     /// Processes of an earlier start that a pause has left running on purpose.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub kept: Vec<ProcessMark>,
+    pub kept: Vec<Process>,
     /// The output goes on here, or later: the log's offsets up to this one are used up, also where
     /// the folder with the output was deleted.
     #[serde(default, skip_serializing_if = "is_beginning")]
@@ -116,7 +120,7 @@ macro_rules! every_limit {
 /// A limit that the system sets on a process, as in `ulimit`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limit {
-    /// The name as in `/proc/self/limits`, in one word: `nofile`, `core`.
+    /// The name as in `ulimit` and `prlimit`, in one word: `nofile`, `core`.
     pub name: String,
     /// The limit in force; none means unlimited.
     pub soft: Option<u64>,
@@ -300,19 +304,16 @@ pub enum Report {
 
 /// Who a holder is and what it holds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say it")]
 pub struct Hello {
     /// [`PROTOCOL`] of the holder.
     pub protocol: u32,
     /// Version of the program that the holder was started from.
     pub version: String,
-    /// The session's id.
     pub session: String,
-    /// The generation.
     pub generation: u32,
-    /// The holder's own process.
     pub holder_pid: i32,
-    /// The agent's process.
-    pub process: ProcessMark,
+    pub process: Process,
     /// Length of the log.
     pub end: u64,
     /// Offset where this generation's output begins.
@@ -326,10 +327,11 @@ pub struct Hello {
     /// Those of them that are attached, as in [`Report::Audience`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attached: Option<u32>,
-    /// How many raw frames of clients the agent was sent or is about to be, by everything that was said to
-    /// the holder before this connection. A holder of an earlier version does not tell.
+    /// The last order with [`MESSAGE`] in its number that the agent was sent or is about to be, by everything
+    /// that was said to the holder before this connection; 0 before the first. A holder of an earlier version
+    /// does not tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub inputs: Option<u64>,
+    pub handed: Option<u64>,
     /// Set once the agent has ended.
     pub ended: Option<ExitRecord>,
     /// The session's folder was deleted since, and made anew.
@@ -337,27 +339,14 @@ pub struct Hello {
     pub folder_lost: bool,
 }
 
-/// What identifies a process beyond the reuse of its number.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ProcessMark {
-    /// Process id.
-    pub pid: i32,
-    /// Start time in clock ticks since boot, as in `/proc/PID/stat`.
-    pub start_ticks: u64,
-    /// The boot that the two belong to.
-    pub boot_id: String,
-}
-
 /// How a session's process ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say it")]
 pub struct ExitRecord {
-    /// The session's id.
     pub session: String,
-    /// The generation that ended.
     pub generation: u32,
     /// The process that was the agent.
-    pub process: ProcessMark,
-    /// How it ended.
+    pub process: Process,
     pub end: End,
     /// Whether we ended it ([`Order::Stop`]) or it ended by itself.
     pub ordered: bool,

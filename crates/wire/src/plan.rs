@@ -3,9 +3,10 @@
 use crate::call::Scope;
 use glis_core::merge::Unmerged;
 use glis_core::pause::{PauseMode, PauseReason};
-use glis_core::plan::{Pace, PlanPause, Ruling, RunFault, RunState, TaskSpec};
+use glis_core::plan::{Budget, Pace, PlanPause, Ruling, RunFault, RunState, TaskSpec};
 use glis_core::refusal::LineFault;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// The form of a run's record that is written.
 pub const RECORD_SCHEMA: u32 = 1;
@@ -29,21 +30,28 @@ pub enum PlanRequest {
     /// Another task in the repository's own file, or none, or a changed one.
     Change {
         place: String,
-        change: PlanChange,
+        change: Box<PlanChange>,
     },
     /// The plan of this file, if it was ever executed.
     Show {
         place: String,
         file: String,
     },
-    /// What happens to a plan, until nothing of it goes on by itself.
+    /// What happens to a plan, until nothing of it goes on by itself. A question counts as going on where the caller
+    /// has it answered.
     Follow {
         plan: String,
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        answers: bool,
     },
     /// Let nothing begin, and pause what runs.
     Pause {
         plan: String,
         mode: PauseMode,
+    },
+    /// The plans of a repository that were executed, oldest first.
+    List {
+        place: String,
     },
     /// The runs in a repository, of one task or of all, oldest first.
     Runs {
@@ -90,32 +98,39 @@ pub struct Execute {
 #[expect(missing_docs, reason = "the contract explains each verb and its options")]
 pub enum PlanChange {
     Add(TaskWords),
+    /// A person has to approve it before it is worked on.
+    Propose(TaskWords),
+    Approve {
+        id: String,
+    },
     Edit(TaskWords),
-    Remove { id: String },
+    Remove {
+        id: String,
+    },
 }
 
 impl PlanChange {
     /// The task that it is about.
     pub fn task(&self) -> &str {
         match self {
-            Self::Add(words) | Self::Edit(words) => &words.id,
-            Self::Remove { id } => id,
+            Self::Add(words) | Self::Propose(words) | Self::Edit(words) => &words.id,
+            Self::Approve { id } | Self::Remove { id } => id,
         }
     }
 }
 
 /// A plan as its file has it, and as it is executed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say it")]
 pub struct PlanFile {
-    /// The file.
     pub path: String,
     /// The worktree that it lies in, and its path there.
     pub place: String,
-    /// See above.
     pub file: String,
-    /// What it is about.
     pub title: Option<String>,
-    /// Its tasks, in their order.
+    /// What may be spent on all of it.
+    #[serde(default)]
+    pub budget: Budget,
     pub tasks: Vec<WrittenTask>,
     /// Why it cannot be worked on here, though it is a plan.
     pub faults: Vec<LineFault>,
@@ -133,6 +148,9 @@ pub struct WrittenTask {
     pub line: usize,
     /// It is done or worked on, and said something else then.
     pub changed: bool,
+    /// Nobody works on it before a person approves it.
+    #[serde(default)]
+    pub proposed: bool,
 }
 
 impl PlanRequest {
@@ -143,38 +161,22 @@ impl PlanRequest {
             | Self::Read { .. }
             | Self::Check { .. }
             | Self::Follow { .. }
+            | Self::List { .. }
             | Self::Runs { .. } => Scope::Watch,
-            Self::Execute(_)
-            | Self::Change { .. }
-            | Self::Pause { .. }
-            | Self::Resume { .. }
-            | Self::Restart { .. }
-            | Self::Clean { .. }
-            | Self::Rule { .. } => Scope::Manage,
+            _ => Scope::Manage,
         }
-    }
-
-    /// Whether this changes nothing.
-    pub fn only_looks(&self) -> bool {
-        self.scope() == Scope::Watch
     }
 
     /// Whether this may start a process.
     pub fn may_start(&self) -> bool {
-        match self {
+        matches!(
+            self,
             Self::Execute(_)
-            | Self::Change { .. }
-            | Self::Resume { .. }
-            | Self::Restart { .. }
-            | Self::Rule { .. } => true,
-            Self::Show { .. }
-            | Self::Read { .. }
-            | Self::Check { .. }
-            | Self::Follow { .. }
-            | Self::Runs { .. }
-            | Self::Clean { .. }
-            | Self::Pause { .. } => false,
-        }
+                | Self::Change { .. }
+                | Self::Resume { .. }
+                | Self::Restart { .. }
+                | Self::Rule { .. }
+        )
     }
 }
 
@@ -192,6 +194,8 @@ pub enum DraftWork {
         replace: bool,
         /// The one that was looked at: another one is not written.
         seen: Option<String>,
+        /// What is written in its place: a person has changed it.
+        text: Option<String>,
     },
 }
 
@@ -207,6 +211,12 @@ pub struct TaskWords {
     pub agent: Option<String>,
     pub persona: Option<String>,
     pub accept: Option<String>,
+    #[serde(default)]
+    pub accept_secs: Option<String>,
+    #[serde(default)]
+    pub max_cost: Option<String>,
+    #[serde(default)]
+    pub max_time: Option<String>,
 }
 
 /// A run: its record, as it lies in the repository too.
@@ -268,6 +278,9 @@ pub struct RunView {
     pub commit: Option<String>,
     /// What `accept` has printed: a file of `.glis/runs`.
     pub accept_log: Option<String>,
+    /// What its session had cost when it was judged last, in millionths of a dollar.
+    #[serde(default)]
+    pub cost_micros: u64,
 }
 
 /// A plan in execution.
@@ -292,15 +305,42 @@ pub struct PlanView {
     pub done: bool,
     /// Everything in the house is paused, and this with it.
     pub gate_shut: bool,
+    /// What its runs have cost as far as they were judged, in millionths of a dollar.
+    #[serde(default)]
+    pub cost_micros: u64,
+    /// What whoever executes it should know.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     pub tasks: Vec<TaskView>,
 }
 
 impl PlanView {
     /// The tasks that are worked on: all but those that are only a name for others.
     pub fn leaves(&self) -> impl Iterator<Item = &TaskView> {
-        let is_group = |id: &str| self.tasks.iter().any(|task| task.parent.as_deref() == Some(id));
-        self.tasks.iter().filter(move |task| task.works || !is_group(&task.id))
+        let groups: BTreeSet<&String> =
+            self.tasks.iter().filter_map(|task| task.parent.as_ref()).collect();
+        self.tasks.iter().filter(move |task| task.works || !groups.contains(&task.id))
     }
+}
+
+/// A plan in the list of those that were executed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the contract names each field")]
+pub struct PlanRow {
+    pub id: String,
+    pub slug: String,
+    pub title: Option<String>,
+    /// The worktree that its file lies in, and its path there.
+    pub place: Option<String>,
+    pub file: Option<String>,
+    pub branch: String,
+    pub created_at: String,
+    /// So many of its tasks are done or skipped, of so many.
+    pub settled: usize,
+    pub tasks: usize,
+    pub done: bool,
+    /// Nothing of it goes on by itself.
+    pub at_rest: bool,
 }
 
 /// A task of a plan in execution.

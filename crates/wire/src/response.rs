@@ -1,9 +1,9 @@
 //! What the daemon answers.
 
 use crate::hold::Size;
-use crate::plan::{PlanFile, PlanView, RunView};
+use crate::plan::{PlanFile, PlanRow, PlanView, RunView};
 use crate::view::{
-    CompactionView, DaemonView, Entry, FileDiffView, Finding, GateView, Hit, MergeView,
+    CompactionView, DaemonView, Entry, FileDiffView, Finding, GateView, Hit, MergeView, SessionRow,
     SessionView, SnapshotView, TrashView, VerdictView,
 };
 use glis_core::refusal::LineFault;
@@ -44,7 +44,12 @@ pub enum Response {
         each: Vec<Self>,
     },
     Session(Box<SessionView>),
-    Sessions(Vec<SessionView>),
+    /// A list, whose first rows have come before, in parts.
+    Sessions {
+        rows: Vec<SessionRow>,
+        /// So many rest for longer, and are not in it.
+        more: usize,
+    },
     /// Paint this (the raw frame before), then follow the holder in this folder from `from`.
     Attached {
         session: Box<SessionView>,
@@ -81,12 +86,15 @@ pub enum Response {
     PlanFile(Box<PlanFile>),
     /// What is wrong with the file of a plan.
     PlanChecked {
-        /// The file.
         path: String,
-        /// Its faults, each with its line.
         faults: Vec<LineFault>,
     },
     Runs(Vec<RunView>),
+    Plans(Vec<PlanRow>),
+    /// A conversation was told to this offset.
+    Read {
+        next: u64,
+    },
     /// The stream has come to its end.
     End,
     /// Not in this state.
@@ -101,6 +109,8 @@ pub enum Response {
         kind: Trouble,
         message: String,
     },
+    /// Streamed: a part of a list.
+    Rows(Vec<SessionRow>),
     /// Streamed: what came of one of several; those before it were told.
     One(Box<Self>),
     /// Streamed: a step of the operation that the caller waits for, as an event's JSON.
@@ -135,44 +145,30 @@ pub enum Trouble {
 }
 
 impl Response {
+    /// With the parts of a list that came before it.
+    #[must_use]
+    pub fn after(mut self, mut parts: Vec<SessionRow>) -> Self {
+        if let Self::Sessions { rows, .. } = &mut self {
+            parts.append(rows);
+            *rows = parts;
+        }
+        self
+    }
+
     /// Whether the exchange is over with this.
     pub fn is_final(&self) -> bool {
-        match self {
-            Self::One(_)
-            | Self::Step(_)
-            | Self::Event(_)
-            | Self::Verdict(_)
-            | Self::Run(_)
-            | Self::Entry(_)
-            | Self::Cut { .. } => false,
-            Self::Done { .. }
-            | Self::Made { .. }
-            | Self::Unusable { .. }
-            | Self::Queued { .. }
-            | Self::Each(_)
-            | Self::Gate { .. }
-            | Self::Session(_)
-            | Self::Sessions(_)
-            | Self::Attached { .. }
-            | Self::Screen(_)
-            | Self::Daemon(_)
-            | Self::Findings(_)
-            | Self::Snapshots(_)
-            | Self::Compaction(_)
-            | Self::Trash(_)
-            | Self::Hits(_)
-            | Self::Diff { .. }
-            | Self::RestoredTo { .. }
-            | Self::Merged(_)
-            | Self::Plan(_)
-            | Self::NoPlan
-            | Self::PlanFile(_)
-            | Self::PlanChecked { .. }
-            | Self::Runs(_)
-            | Self::End
-            | Self::Refused(_)
-            | Self::Trouble { .. } => true,
-        }
+        let goes_on = matches!(
+            self,
+            Self::Rows(_)
+                | Self::One(_)
+                | Self::Step(_)
+                | Self::Event(_)
+                | Self::Verdict(_)
+                | Self::Run(_)
+                | Self::Entry(_)
+                | Self::Cut { .. }
+        );
+        !goes_on
     }
 }
 

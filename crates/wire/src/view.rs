@@ -1,104 +1,30 @@
 //! A session as front ends and scripts see it. The field names are the contract's.
 
 use crate::build::Build;
-pub use crate::finding::{Finding, Health};
-pub use crate::gate_view::{GateView, LimitsView};
-pub use crate::loop_view::LoopView;
-use glis_core::Status;
-use glis_core::merge::Unmerged;
-use glis_core::pause::PauseReason;
+pub use crate::row::{DetachedView, ElsewhereView, LoopView, SessionRow, UsageView, WaitingFor};
+use glis_core::limits::Over;
 use glis_core::reason::SafeRule;
-use glis_core::session::Deferral;
-use glis_core::spec::Mode;
-use glis_core::talk::AskKind;
 use glis_core::tree::{Found, PathList, Restored, SnapshotRef};
-use glis_core::verdict::{Verdict, Want};
+use glis_core::verdict::Verdict;
 use serde::{Deserialize, Serialize};
+use std::ops::{Deref, DerefMut};
 
-/// A session as JSON.
+/// Everything about a session, as JSON: its row, and what is only shown where one session is looked at.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the contract explains each field under this very name")]
 #[expect(clippy::struct_excessive_bools, reason = "the contract's flat JSON has them")]
 pub struct SessionView {
-    pub id: String,
-    pub name: String,
-    pub status: Status,
-    pub agent: String,
-    pub mode: Mode,
+    #[serde(flatten)]
+    pub row: SessionRow,
     pub agent_session_ref: Option<String>,
     pub resumable: bool,
-    pub repo_root: String,
-    /// The task of a plan that it works on.
-    #[serde(default)]
-    pub task: Option<String>,
-    /// The plan of that task.
-    #[serde(default)]
-    pub plan: Option<String>,
-    /// Why its work for that task is not merged, while that waits for a person.
-    #[serde(default)]
-    pub unmerged: Option<Unmerged>,
-    pub worktree: Option<String>,
-    pub branch: Option<String>,
-    /// Its worktree stands on a commit and not on `branch`: commits go to no branch.
-    #[serde(default)]
-    pub detached: Option<DetachedView>,
-    /// Its agent works outside of its worktree: what it makes there is in no snapshot and no difference.
-    #[serde(default)]
-    pub elsewhere: Option<ElsewhereView>,
-    pub pid: Option<i32>,
-    pub created_at: String,
-    pub last_active_at: String,
-    pub paused_at: Option<String>,
-    pub pause_reason: Option<PauseReason>,
-    pub resumed_at: Option<String>,
-    /// 0: it is never suspended for idleness.
-    pub idle_timeout_secs: u64,
-    /// When it is suspended, if it stays idle.
-    #[serde(default)]
-    pub suspend_at: Option<String>,
-    /// When its pause ends by itself.
-    #[serde(default)]
-    pub resume_at: Option<String>,
     #[serde(default)]
     pub seconds_since_activity: u64,
-    /// What its process and everything that it started has to itself; none if nothing runs.
-    #[serde(default)]
-    pub memory_bytes: Option<u64>,
-    pub can_pause: bool,
-    pub can_resume: bool,
     pub snapshot: Option<SnapshotRef>,
     pub conversation_summary: Option<String>,
-    pub last_action: Option<String>,
     /// What it was last told, in the user's own words.
     #[serde(default)]
     pub last_prompt: Option<String>,
-    pub pending_tasks: Vec<String>,
-    pub queued: usize,
-    /// Its prompt holds text that was not sent, and messages wait behind it.
-    #[serde(default)]
-    pub draft: bool,
-    pub waiting_for: Option<WaitingFor>,
-    /// Everything that it asks, oldest first.
-    #[serde(default)]
-    pub asks: Vec<WaitingFor>,
-    /// What it asked when it was paused, until the agent has words again; it cannot be answered any more.
-    #[serde(default)]
-    pub was_asking: Vec<WaitingFor>,
-    pub auto_yes: bool,
-    pub generation: u32,
-    /// Which rule decided the status.
-    pub verdict: String,
-    /// What is under way: a verb, or nothing.
-    pub operation: Option<String>,
-    /// Why it failed, where it did.
-    pub failure: Option<String>,
-    /// Its last turn was cut off by the end of its process.
-    pub cut_off: bool,
-    /// A usage limit lasts until then: RFC 3339, or the agent's own words, or `unknown`.
-    pub limit_until: Option<String>,
-    /// What the agent has used in all, where it tells.
-    #[serde(default)]
-    pub usage: Option<UsageView>,
     /// Other processes that were ended along with the last one.
     pub killed: Vec<String>,
     /// The same with directory and ports.
@@ -116,16 +42,12 @@ pub struct SessionView {
     pub pause_rule: Option<SafeRule>,
     /// The command or the agent's extra arguments.
     pub argv: Vec<String>,
-    pub model: Option<String>,
-    pub persona: Option<String>,
     /// What the agent may do unasked, in its own words.
     #[serde(default)]
     pub permission_mode: Option<String>,
     pub in_place: bool,
     /// Terminals that watch it right now.
     pub attached: u32,
-    /// Terminal output is missing from here on, because the disk was full.
-    pub output_gap_at: Option<u64>,
     /// What the worktree could not get when it was made.
     #[serde(default)]
     pub setup_notes: Vec<String>,
@@ -141,27 +63,9 @@ pub struct SessionView {
     /// The worktree was removed by a pause; a resume brings it back.
     #[serde(default)]
     pub worktree_removed: bool,
-    /// Records that may have been about it were lost to damage, which is not acknowledged yet.
-    #[serde(default)]
-    pub record_damaged: bool,
-    /// What took the daemon down; nothing more is done with it until the user acknowledges it.
-    #[serde(default)]
-    pub barred: Option<String>,
-    /// Starts that have failed in a row. After three a message no longer wakes it.
-    #[serde(default)]
-    pub failed_starts: u32,
-    /// Its work for a task is being judged and merged.
-    #[serde(default)]
-    pub judging: bool,
-    /// What a start of it waits for, which then begins by itself.
-    #[serde(default)]
-    pub waits_to_start: Option<Deferral>,
     /// Ids that the agent's conversation had before a restart, oldest first.
     #[serde(default)]
     pub former_refs: Vec<String>,
-    /// When a person last looked at it.
-    #[serde(default)]
-    pub last_accessed_at: Option<String>,
     /// Whether its conversation was made short.
     #[serde(default)]
     pub is_compacted: bool,
@@ -173,27 +77,9 @@ pub struct SessionView {
     /// Whether a pause keeps its process, stopped in place.
     #[serde(default)]
     pub keep_process: bool,
-    /// Its pause has done so: the process is there, and so is the memory that it holds.
-    #[serde(default)]
-    pub process_kept: bool,
     /// Its last resume went on in the process that its pause had kept.
     #[serde(default)]
     pub went_on: bool,
-    /// How far it is, if it iterates.
-    #[serde(default, rename = "loop")]
-    pub looped: Option<Box<LoopView>>,
-    /// Tasks on its check list, or on its agent's own list, that are done.
-    #[serde(default)]
-    pub tasks_done: u32,
-    /// Those that are worked on.
-    #[serde(default)]
-    pub tasks_active: u32,
-    /// Those that are left.
-    #[serde(default)]
-    pub tasks_open: u32,
-    /// How many files differ from HEAD, as of the last time that the worktree was saved.
-    #[serde(default)]
-    pub changed_files: Option<u32>,
     /// What its agent is in the middle of saying, where it tells; only where one session is looked at.
     #[serde(default)]
     pub saying: Option<String>,
@@ -201,24 +87,19 @@ pub struct SessionView {
     pub env_names: Vec<String>,
 }
 
-/// A worktree that stands on no branch.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct DetachedView {
-    /// The commit that it stands on.
-    pub commit: String,
-    /// Why it is not on its branch.
-    pub why: String,
-    /// What to type to get out of it.
-    pub way_out: String,
+/// Whoever can do with a row can do with the whole of it.
+impl Deref for SessionView {
+    type Target = SessionRow;
+
+    fn deref(&self) -> &SessionRow {
+        &self.row
+    }
 }
 
-/// A folder outside of its worktree that an agent works in.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ElsewhereView {
-    /// Where that is.
-    pub folder: String,
-    /// What to type so that the worktree has what was made there, if git can bring it.
-    pub way_back: Option<String>,
+impl DerefMut for SessionView {
+    fn deref_mut(&mut self) -> &mut SessionRow {
+        &mut self.row
+    }
 }
 
 /// A process that an agent has started.
@@ -230,17 +111,6 @@ pub struct CompanionView {
     pub cwd: Option<String>,
     /// TCP ports that it listened on.
     pub ports: Vec<u16>,
-}
-
-/// What an agent has used, by its own count.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct UsageView {
-    /// Tokens that went in.
-    pub tokens_in: u64,
-    /// Tokens that came out.
-    pub tokens_out: u64,
-    /// What it has cost, in dollars, where the agent tells.
-    pub cost_usd: Option<f64>,
 }
 
 /// A snapshot as JSON.
@@ -282,49 +152,18 @@ pub struct FileDiffView {
 
 /// A session in the trash.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say it")]
 pub struct TrashView {
-    /// Its id.
     pub id: String,
-    /// The name it had.
     pub name: String,
-    /// Its agent.
     pub agent: String,
     /// Its branch, which is still there.
     pub branch: Option<String>,
-    /// When it was removed.
     pub removed_at: String,
     /// When `trash empty` takes it.
     pub deadline: String,
-    /// The deadline has passed.
     pub due: bool,
-    /// The folder that holds it.
     pub place: String,
-}
-
-/// What a session asks.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct WaitingFor {
-    /// The request, for `answer --request`.
-    pub request: String,
-    /// Approval, question or doubt.
-    pub kind: AskKind,
-    /// What it asks.
-    pub text: String,
-    /// What can be answered, where that is not any text; empty if only the agent's terminal takes it.
-    #[serde(default)]
-    pub choices: Option<Vec<String>>,
-    /// The command or the files that it is about, where the agent tells.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub wants: Option<Want>,
-    /// What the agent said with it, in its own form: the text of an edit, the options of a choice.
-    #[serde(default)]
-    pub input: Option<serde_json::Value>,
-    /// Since when it is asked, RFC 3339.
-    #[serde(default)]
-    pub since: Option<String>,
-    /// Of a doubt: why the message is not delivered, where that is known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub not_delivered: Option<String>,
 }
 
 /// One line of a conversation file.
@@ -344,16 +183,13 @@ pub struct Entry {
 
 /// What a conversation comes down to.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say it")]
 pub struct CompactionView {
-    /// The session's id.
     pub id: String,
-    /// The whole of it in short.
     pub summary: String,
     /// What was decided; only a model can tell.
     pub key_decisions: Vec<String>,
-    /// How things stand.
     pub current_state: String,
-    /// What is left to do.
     pub pending_tasks: Vec<String>,
     /// The latest entries as they are; all of them if there are few.
     pub recent_messages: Vec<Entry>,
@@ -365,10 +201,9 @@ pub struct CompactionView {
 
 /// What became of a session's work in a branch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say it")]
 pub struct MergeView {
-    /// The session's id.
     pub id: String,
-    /// Its name.
     pub session: String,
     /// The commit that holds its work.
     pub work: String,
@@ -380,7 +215,6 @@ pub struct MergeView {
     pub branch: String,
     /// What it is at.
     pub commit: String,
-    /// Whether everything was there before.
     pub already: bool,
     /// Where the wanted branch is checked out, if it was left alone for that.
     pub checked_out: Option<String>,
@@ -390,17 +224,13 @@ pub struct MergeView {
 
 /// An entry of a conversation that was looked for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say it")]
 pub struct Hit {
-    /// The session's id.
     pub session: String,
-    /// Its name.
     pub name: String,
-    /// When it was said.
     pub at: String,
-    /// Who said it.
     #[serde(rename = "type")]
     pub voice: Voice,
-    /// The whole of it.
     pub content: String,
     /// What stands around the words.
     pub snippet: String,
@@ -453,19 +283,83 @@ pub struct DaemonView {
 
 /// What the rules have said of something that an agent asked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say it")]
 pub struct VerdictView {
     /// When, RFC 3339.
     pub at: String,
-    /// The session's id.
     pub session: String,
-    /// Its name.
     pub name: String,
     /// The name of the request that was judged.
     pub request: String,
-    /// What was asked.
     pub text: String,
-    /// What the rules have said.
     pub verdict: Verdict,
     /// No list of all sessions has shown it before.
     pub new: bool,
+}
+
+/// One thing that `doctor` looked at.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct Finding {
+    pub subject: String,
+    pub health: Health,
+    pub message: String,
+    pub hint: Option<String>,
+}
+
+/// How something is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the words explain themselves")]
+pub enum Health {
+    Good,
+    Warning,
+    Bad,
+}
+
+/// How many agents run at once, and may.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LimitsView {
+    /// The names of those that run.
+    pub agents: Vec<String>,
+    /// The names of those that wait for a place, in their order.
+    pub waiting: Vec<String>,
+    /// Beyond so many the user is warned; 0 never warns.
+    pub warn: u32,
+    /// Beyond so many nothing starts; 0 is no limit.
+    pub live: u32,
+    /// What becomes of a start beyond that.
+    pub over: Over,
+}
+
+/// The gate: whether anything may start, and what it has stopped.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GateView {
+    /// `running`, `pausing` or `paused`.
+    #[serde(rename = "gate", default = "running")]
+    pub state: String,
+    /// Since when it is shut.
+    #[serde(default, rename = "gate_since", skip_serializing_if = "Option::is_none")]
+    pub since: Option<String>,
+    /// The names of those that it has stopped.
+    #[serde(default, rename = "gate_stopped", skip_serializing_if = "Vec::is_empty")]
+    pub stopped: Vec<String>,
+    /// The names of those that have not stopped yet.
+    #[serde(default, rename = "gate_waits_for", skip_serializing_if = "Vec::is_empty")]
+    pub waits_for: Vec<String>,
+    /// What is worth knowing about how it was opened.
+    #[serde(default, rename = "gate_note", skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+/// What a daemon of before there was a gate does.
+fn running() -> String {
+    "running".to_owned()
+}
+
+impl Default for GateView {
+    fn default() -> Self {
+        let (stopped, waits_for) = (Vec::new(), Vec::new());
+        Self { state: running(), since: None, stopped, waits_for, note: None }
+    }
 }

@@ -1,6 +1,6 @@
 //! A Bot API on loopback that enforces what the real one enforces: lengths in UTF-16, 64 bytes behind a button,
-//! how often a chat may be written to with bans that grow on early retries, drafts that vanish, entities within
-//! their text, updates that are forgotten when they are acknowledged, one poller. Faults are scripted.
+//! how often a chat may be written to with bans that grow on early retries, entities within their text,
+//! updates that are forgotten when they are acknowledged, one poller. Faults are scripted.
 #![forbid(unsafe_code)]
 
 mod http;
@@ -76,7 +76,8 @@ pub(crate) struct State {
     pub(crate) updates: VecDeque<Value>,
     pub(crate) next_update: i64,
     pub(crate) messages: Vec<Message>,
-    pub(crate) drafts: Vec<(i64, i64, String, Instant)>,
+    /// Those that make no sound.
+    pub(crate) previews: Vec<Message>,
     pub(crate) queries: Vec<String>,
     pub(crate) acks: Vec<(String, String)>,
     pub(crate) commands: Vec<Value>,
@@ -338,7 +339,7 @@ impl BotApi {
         self.shared.state().faults.len()
     }
 
-    /// All messages, in the order in which they came; an edited one as it is now.
+    /// All messages that make a sound, in the order in which they came; an edited one as it is now.
     pub fn messages(&self) -> Vec<Message> {
         self.shared.state().messages.clone()
     }
@@ -358,9 +359,9 @@ impl BotApi {
         self.shared.state().acks.iter().map(|(_, words)| words.clone()).collect()
     }
 
-    /// The drafts that are to be seen.
-    pub fn drafts(&self) -> Vec<String> {
-        self.shared.state().drafts.iter().map(|(_, _, text, _)| text.clone()).collect()
+    /// The messages that make no sound, as they are now.
+    pub fn previews(&self) -> Vec<Message> {
+        self.shared.state().previews.clone()
     }
 
     /// The commands that were told.

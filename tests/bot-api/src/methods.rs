@@ -9,9 +9,6 @@ use std::net::TcpStream;
 use std::sync::PoisonError;
 use std::time::Duration;
 
-/// A draft goes by itself after this.
-const DRAFT_TIME: Duration = Duration::from_secs(30);
-
 /// No larger file is given out.
 const FILE_BYTES_MAX: usize = 20 * 1024 * 1024;
 
@@ -158,7 +155,6 @@ fn carry_out(
         "sendDocument" => document(&mut state, fields, file),
         "editMessageText" => edit(&mut state, fields),
         "editMessageReplyMarkup" => edit_buttons(&mut state, fields),
-        "sendMessageDraft" => draft(&mut state, fields),
         "answerCallbackQuery" => ack(&mut state, fields),
         "deleteMessage" => delete(&mut state, fields),
         "createForumTopic" => topic(&mut state, fields),
@@ -207,8 +203,6 @@ fn chat_and_text(fields: &Value) -> Result<(i64, String), Refused> {
 }
 
 fn add(state: &mut State, message: Message) -> Value {
-    // A draft is replaced by the message.
-    state.drafts.retain(|(chat, ..)| *chat != message.chat);
     let answer = json!({"message_id": message.id, "chat": {"id": message.chat}});
     state.messages.push(message);
     answer
@@ -221,7 +215,12 @@ fn post(state: &mut State, fields: &Value) -> Result<Value, Refused> {
     let thread = thread(state, chat, fields)?;
     state.number += 1;
     let (id, at) = (state.number, state.now());
-    Ok(add(state, Message { id, chat, thread, text, entities, buttons, file: None, at }))
+    let message = Message { id, chat, thread, text, entities, buttons, file: None, at };
+    if fields.get("disable_notification") == Some(&json!(true)) {
+        state.previews.push(message);
+        return Ok(json!({"message_id": id, "chat": {"id": chat}}));
+    }
+    Ok(add(state, message))
 }
 
 fn document(
@@ -274,32 +273,20 @@ fn to_edit<'s>(
     fields: &Value,
 ) -> Result<&'s mut Message, Refused> {
     let id = fields.get("message_id").and_then(Value::as_i64);
-    let found = state.messages.iter_mut().find(|one| one.chat == chat && Some(one.id) == id);
+    let mut shown = state.messages.iter_mut().chain(&mut state.previews);
+    let found = shown.find(|one| one.chat == chat && Some(one.id) == id);
     found.ok_or((400, "Bad Request: message to edit not found"))
-}
-
-fn draft(state: &mut State, fields: &Value) -> Result<Value, Refused> {
-    let (chat, text) = chat_and_text(fields)?;
-    if chat < 0 {
-        return Err((400, "Bad Request: drafts are for private chats"));
-    }
-    let number = fields.get("draft_id").and_then(Value::as_i64).filter(|number| *number != 0);
-    let number = number.ok_or((400, "Bad Request: draft_id must be non-zero"))?;
-    let now = state.now();
-    state.drafts.retain(|(of, id, _, at)| {
-        (*of, *id) != (chat, number) && now.duration_since(*at) < DRAFT_TIME
-    });
-    state.drafts.push((chat, number, text, now));
-    Ok(json!(true))
 }
 
 fn delete(state: &mut State, fields: &Value) -> Result<Value, Refused> {
     let number = |name: &str| fields.get(name).and_then(Value::as_i64);
     let (chat, id) = (number("chat_id"), number("message_id"));
     let fits = |one: &Message| Some(one.chat) == chat && Some(one.id) == id;
-    let at = state.messages.iter().position(fits);
+    let shown =
+        if state.previews.iter().any(fits) { &mut state.previews } else { &mut state.messages };
+    let at = shown.iter().position(fits);
     let at = at.ok_or((400, "Bad Request: message to delete not found"))?;
-    let message = state.messages.remove(at);
+    let message = shown.remove(at);
     state.deleted.push(message);
     Ok(json!(true))
 }

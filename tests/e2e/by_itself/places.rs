@@ -1,4 +1,4 @@
-//! `[limits]`: how many agents run at once. Beyond that a start waits for a place, or is refused.
+//! `[concurrency]`: how many agents run at once. Beyond that a start waits for a place, or is refused.
 
 use crate::support::house::{House, Outcome};
 use serde_json::Value;
@@ -6,7 +6,7 @@ use serde_json::Value;
 /// A house in which so many agents may run, and one does.
 fn full(limits: &str) -> Outcome<House> {
     let house = House::new()?;
-    house.configure(&format!("[limits]\n{limits}\n"))?;
+    house.configure(&format!("[concurrency]\n{limits}\n"))?;
     live(&house, "a")?;
     Ok(house)
 }
@@ -33,8 +33,12 @@ fn what_is_beyond_the_limit_waits_and_begins_in_its_order_also_after_a_crash() -
     let house = full("live = 1")?;
     house.rehearsal("b")?;
     let (said, beside) = both(&house, &["send", "b", "say from b"])?;
-    assert!(said.starts_with("queued: as many agents run as `[limits] live` allows"), "{said}");
-    let names = "b waits for a place: 1 agent runs, `[limits] live` is 1 (a). `glis stop NAME`";
+    assert!(
+        said.starts_with("queued: as many agents run as `[concurrency] live` allows"),
+        "{said}"
+    );
+    let names =
+        "b waits for a place: 1 agent runs, `[concurrency] live` is 1 (a). `glis stop NAME`";
     assert!(beside.starts_with(names), "{beside}");
     let new = ["new", "c", "--agent", "rehearsal", "--headless", "--prompt", "say from c"];
     let (said, beside) = both(&house, &new)?;
@@ -71,7 +75,7 @@ fn where_it_is_refused_nothing_is_made_or_stored_and_it_is_told_who_runs() -> Ou
         let (status, error) = house.fails(args)?;
         assert_eq!((status, &error["kind"]), (4, &"refused".into()), "{error}");
         let said = error["message"].as_str().unwrap_or_default();
-        assert!(said.ends_with("1 agent runs, and `[limits] live` is 1: a"), "{said}");
+        assert!(said.ends_with("1 agent runs, and `[concurrency] live` is 1: a"), "{said}");
     }
     assert_eq!(house.show("b")?["queued"], 0);
     assert_eq!(house.fails(&["show", "c"])?.0, 3);
@@ -99,7 +103,7 @@ fn what_waits_is_withdrawn_and_a_higher_limit_lets_it_in_by_itself() -> Outcome 
     assert_eq!(waiting(&house)?, serde_json::json!(["c"]));
     // Nothing is asked of the daemon: it is told by the folder that the file is in.
     let mut events = house.follow(1)?;
-    house.configure("[limits]\nlive = 2\n")?;
+    house.configure("[concurrency]\nlive = 2\n")?;
     events.until(|event| event["event"] == "limits_set" && event["live"] == 2)?;
     house.until("c", "idle")?;
     assert_eq!(house.show("b")?["status"], "paused");
@@ -111,7 +115,7 @@ fn what_pause_all_has_stopped_returns_whatever_the_limit() -> Outcome {
     let house = full("live = 2")?;
     live(&house, "b")?;
     house.ok(&["pause", "--all"])?;
-    house.configure("[limits]\nlive = 1\nover = \"refuse\"\n")?;
+    house.configure("[concurrency]\nlive = 1\nover = \"refuse\"\n")?;
     house.ok(&["resume", "--all"])?;
     for name in ["a", "b"] {
         house.until(name, "idle")?;
@@ -139,7 +143,7 @@ fn more_agents_than_is_wished_are_warned_of() -> Outcome {
     assert_eq!(both(&house, &["ls"])?.1, "");
     let new = ["new", "b", "--agent", "command", "--", "sleep", "1000"];
     let (_, beside) = both(&house, &new)?;
-    assert_eq!(beside, "warning: 2 agents run at once; `[limits] warn` is 1\n");
+    assert_eq!(beside, "warning: 2 agents run at once; `[concurrency] warn` is 1\n");
     assert_eq!(both(&house, &["ls"])?.1, beside);
     Ok(())
 }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 const FACES: [&[&str]; 2] = [&["--headless"], &[]];
 /// What an agent is told when it goes on.
 const GO_ON: &str = "[glis] The usage limit that ended your last turn is over.";
-const ALLOWED: &str = "[limit]\nresume = true\n";
+const ALLOWED: &str = "[usage_limit]\nresume = true\n";
 
 /// A house whose clock can be set, with this configuration and a session in it.
 fn house_with(config: &str, face: &[&str]) -> Outcome<(House, WallClock)> {
@@ -233,6 +233,42 @@ fn talk_about_limits_is_none() -> Outcome {
         let quoted = "say You have hit your usage limit, ratelimit 429, try again at 6:24 AM.";
         let idle = house.turn("blue", quoted)?;
         assert_eq!((&idle["status"], &idle["limit_until"]), (&json!("idle"), &Value::Null));
+    }
+    Ok(())
+}
+
+/// All sessions of one account have the same reset: each goes on at its own time, five seconds behind the one
+/// before it, and with one appointment.
+#[test]
+fn a_dozen_of_one_reset_go_on_one_after_the_other() -> Outcome {
+    const SESSIONS: usize = 12;
+    let mut house = House::of_moved_time()?;
+    let clock = WallClock::of(&mut house)?;
+    house.configure(ALLOWED)?;
+    let reset = jiff::Timestamp::now() + std::time::Duration::from_secs(3600);
+    let prompt = format!("limit {}", reset.strftime("%Y-%m-%dT%H:%M:%SZ"));
+    let names: Vec<String> = (0..SESSIONS).map(|number| format!("s{number}")).collect();
+    for name in &names {
+        house.json(&["new", name, "--agent", "rehearsal", "--headless", "--prompt", &prompt])?;
+    }
+    for name in &names {
+        house.until(name, "paused")?;
+    }
+    eventually("each has its time", || house.timers_set("resume_at") == SESSIONS)?;
+    let told = |event: &str| -> Outcome<usize> {
+        let events = house.ok(&["events"])?;
+        Ok(events.matches(&format!("\"event\":\"{event}\"")).count())
+    };
+    assert_eq!(told("limit_over")?, 0);
+    for back in 1..=SESSIONS {
+        let due = reset.as_second() + 5 * i64::try_from(back - 1)?;
+        clock.ahead(&house, u64::try_from(due + 2 - jiff::Timestamp::now().as_second())?)?;
+        eventually("the next one goes on", || told("limit_over").is_ok_and(|over| over >= back))?;
+        assert_eq!(told("limit_over")?, back, "and no other");
+    }
+    assert_eq!(told("resume_appointed")?, SESSIONS, "none was moved behind another");
+    for name in &names {
+        house.until(name, "idle,suspended")?;
     }
     Ok(())
 }

@@ -87,7 +87,7 @@ fn storm(methods: &[&str], round: impl Fn(&BotHouse, usize) -> Outcome) -> Outco
         let (mut planned, mut rounds, mut left) = (0, 0, 0);
         while planned - bot.api.faults_left() < most {
             // What has not come to pass stays for later. A round in which nothing did is followed by one with
-            // something else: a draft is shown only where its agent takes long enough.
+            // something else: a picture is shown only where its agent takes long enough.
             while bot.api.faults_left() < 3 || bot.api.faults_left() == left {
                 let method = dice.pick(methods);
                 bot.api.fail(method, dice.pick(&faults_of(method)));
@@ -132,7 +132,7 @@ fn no_final_text_is_lost_in_forty_faults() -> Outcome {
 
 #[test]
 fn forty_faults_in_the_middle_of_streams_lose_no_final_text() -> Outcome {
-    let methods = ["sendMessageDraft", "sendMessageDraft", "sendMessage", "getUpdates"];
+    let methods = ["sendMessage", "editMessageText", "sendMessage", "getUpdates"];
     storm(&methods, |bot, number| {
         let text = format!(
             "say begun {number}. ;; run true ;; say on {number}. ;; run true ;; say end {number}."

@@ -29,22 +29,6 @@ fn a_full_disk_is_waited_out() -> Outcome {
     Ok(())
 }
 
-/// Somebody cleans up, and takes the bot's file away while it runs.
-#[test]
-fn what_the_bot_knows_outlives_its_file() -> Outcome {
-    let bot = BotHouse::new()?;
-    bot.ask("/new blue", "Session blue created.")?;
-    bot.ask("say one.", "one.")?;
-    let file = bot.house.home().join("chat.db");
-    std::fs::remove_file(&file)?;
-    bot.ask("say two.", "two.")?;
-    assert!(file.exists());
-    let log = std::fs::read_to_string(bot.log())?;
-    assert_eq!(log.matches("beginning anew").count(), 1, "{log}");
-    bot.ask("/status", "blue \u{b7} rehearsal")?;
-    Ok(())
-}
-
 /// A power failure or a bad disk takes what the bot knew, and no session.
 #[test]
 fn a_damaged_file_is_kept_and_told_of_and_the_bot_runs() -> Outcome {

@@ -81,7 +81,7 @@ fn escapes_and_turned_words_are_shown_as_words() -> Outcome {
     Ok(())
 }
 
-/// What looks like a secret is in no text, card, file, draft and answer.
+/// What looks like a secret is in no text, card, file, picture and answer.
 #[test]
 fn what_looks_like_a_token_is_not_shown() -> Outcome {
     let bot = with_blue()?;

@@ -4,7 +4,6 @@ use crate::support::bot::{BotHouse, ME};
 use crate::support::bot_time::TimedBot;
 use crate::support::house::Outcome;
 use crate::support::planned::{BRANCH, LONG, Window, plan, record, task, until_at_work};
-use glis_bot_api::Message;
 use serde_json::json;
 
 #[test]
@@ -20,8 +19,8 @@ fn a_plan_is_shown_executed_and_told_to_its_end() -> Outcome {
     assert_eq!(shown.buttons.iter().map(|(label, _)| label).collect::<Vec<_>>(), ["Execute"]);
     bot.press("Execute")?;
     bot.hear("dust: done")?;
-    // What a task asks is a card like any other, and the plan says which task waits.
-    bot.hear("sweep: waiting: sweep now? (answer its card)")?;
+    // What a task asks is a card like any other, and the plan shows which task waits.
+    bot.hear("sweep-1 asks for approval")?;
     let shown = bot.ask("/plan", "1 of 2 tasks done")?;
     assert!(shown.text.contains("\u{2713} dust succeeded"), "{}", shown.text);
     assert!(shown.text.contains("? sweep waiting"), "{}", shown.text);
@@ -33,30 +32,18 @@ fn a_plan_is_shown_executed_and_told_to_its_end() -> Outcome {
     Ok(())
 }
 
-/// What the plan says of a question is answered like the question's own card.
+/// It is asked once, and a reply to the card is the answer.
 #[test]
-fn a_reply_to_a_task_that_waits_answers_its_question() -> Outcome {
+fn what_a_task_asks_is_its_card_alone() -> Outcome {
     let bot = BotHouse::new()?;
     plan(&bot.house, &[task("q", "question Which? ;; write q.txt a", &[], None)])?;
     bot.ask("/plan execute", "Tidy up")?;
-    let told = bot.api.until(|all| {
-        let fits = |message: &&Message| {
-            message.text.contains("q: waiting: Which?") && message.text.ends_with("to answer.")
-        };
-        all.iter().find(fits).cloned()
-    });
-    let told = told.ok_or_else(|| format!("{:#?}", bot.api.messages()))?;
-    let reply = json!({"reply_to_message": {"message_id": told.id}});
+    let card = bot.hear("q-1 asks\nWhich?")?;
+    let reply = json!({"reply_to_message": {"message_id": card.id}});
     bot.api.say_with(ME, ME, "the blue one", &reply);
     bot.hear("All tasks are done")?;
-    // The question's own card tells it as well, if it came to that before the answer did.
-    let settled = bot.api.until(|all| {
-        let answered = |it: &Message| it.text.contains("Answered: the blue one, by you");
-        let mut asked = all.iter().filter(|it| it.text.contains("Which?"));
-        asked.all(answered).then_some(())
-    });
-    assert!(settled.is_some(), "the plan's words and the card tell: {:#?}", bot.api.messages());
-    assert_eq!(bot.count("No active session"), 0);
+    bot.hear("Answered: the blue one, by you")?;
+    assert_eq!((bot.count("q-1 asks"), bot.count("No active session")), (1, 0));
     Ok(())
 }
 
@@ -118,7 +105,41 @@ fn a_plan_that_a_chat_joins_is_told_from_there_on() -> Outcome {
     bot.hear("behind.")?;
     bot.hear("All tasks are done")?;
     assert_eq!(bot.count("before."), 0, "what was said before is not told");
+    // It has ended at the question, which nobody answers in a pipe; the plan went on without it.
     let (status, said, beside) = window.end()?;
-    assert_eq!(status, Some(0), "{said}{beside}");
+    assert_eq!(status, Some(1), "{said}{beside}");
+    Ok(())
+}
+
+/// What an agent proposes is approved as it was shown, and no other way.
+#[test]
+fn a_task_that_is_proposed_is_a_card_with_its_answers() -> Outcome {
+    let bot = BotHouse::new()?;
+    plan(&bot.house, &[task("dust", LONG, &[], None)])?;
+    bot.ask("/plan execute", "Tidy up")?;
+    until_at_work(&bot.house, "dust-1")?;
+    let proposes = |id: &str, prompt: &str| {
+        bot.house.ok(&["plan", "add", id, "--prompt", prompt, "--propose"]).map(drop)
+    };
+    proposes("wax", "write wax.txt b")?;
+    let card = bot.hear("An agent proposes the task wax\nwrite wax.txt b")?;
+    let labels = card.buttons.iter().map(|(label, _)| label.as_str());
+    assert_eq!(labels.collect::<Vec<_>>(), ["Approve wax", "Decline wax"]);
+    bot.house.ok(&["plan", "edit", "wax", "--prompt", "write other.txt b"])?;
+    bot.press("Approve wax")?;
+    bot.hear("wax is not proposed like this any more: /plan shows it.")?;
+    bot.ask("/plan decline wax", "wax is no longer in the plan.")?;
+    proposes("air", "write air.txt c")?;
+    bot.hear("An agent proposes the task air\nwrite air.txt c")?;
+    bot.press("Approve air")?;
+    bot.hear("air is approved.")?;
+    let plan = bot.house.json(&["plan", "show"])?;
+    let tasks = plan["tasks"].as_array().ok_or("no tasks")?;
+    let tasks = tasks.iter().map(|task| (task["id"].as_str(), task["proposed"] == true));
+    assert_eq!(tasks.collect::<Vec<_>>(), [(Some("dust"), false), (Some("air"), false)]);
+    proposes("long", &"x".repeat(2000))?;
+    let card = bot.hear("That is not all of it")?;
+    assert_eq!(card.buttons.len(), 1, "what was not read whole is not approved: {card:?}");
+    assert_eq!(bot.count("proposes the task air"), 1);
     Ok(())
 }

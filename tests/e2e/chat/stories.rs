@@ -70,11 +70,11 @@ fn a_message_at_the_end_of_an_idle_time_is_worked_off_once() -> Outcome {
 }
 
 #[test]
-fn a_final_text_outlives_a_ban_of_thirty_seconds_in_a_draft() -> Outcome {
-    a_ban_in_the_middle_of_a_stream("sendMessageDraft", "run true ;; work 2 ;; run true")
+fn a_final_text_outlives_a_ban_of_thirty_seconds_in_a_picture() -> Outcome {
+    a_ban_in_the_middle_of_a_stream("sendMessage", "run true ;; work 2 ;; run true")
 }
 
-/// A server that knows no drafts, and bans the bot when it changes the message in their place.
+/// The bot is banned when it changes the message that shows what goes on.
 #[test]
 fn a_final_text_outlives_a_ban_of_thirty_seconds_in_an_edit() -> Outcome {
     let work = "run true ;; work 2 ;; run true ;; work 2 ;; run true ;; work 2";
@@ -87,9 +87,6 @@ fn a_ban_in_the_middle_of_a_stream(method: &'static str, work: &str) -> Outcome 
     let bot = &timed.bot;
     bot.ask("/new blue", "Session blue created.")?;
     timed.pass(Duration::from_secs(30));
-    if method == "editMessageText" {
-        bot.api.fail("sendMessageDraft", Fault::Status(404, "Not Found"));
-    }
     bot.api.fail(method, Fault::TooMany(30));
     bot.say(&format!("say begun. ;; {work} ;; say ended."));
     let banned = bot.api.until_seen(|seen| seen.iter().any(|it| it.status == 429));

@@ -37,11 +37,11 @@ fn each_step_outlives_a_ban_and_a_silence() -> Outcome {
             .into_iter()
             .enumerate()
     {
-        bot.api.fail("sendMessageDraft", fault.clone());
+        bot.api.fail("sendMessage", fault.clone());
         bot.say(&format!(
             "work 3 ;; say begun {number}. ;; run true ;; work 1 ;; say ended {number}."
         ));
-        // A draft that could not be shown at once was not shown: then its fault is still to come.
+        // A picture that could not be shown at once was not shown: then its fault is still to come.
         bot.hear(&format!("ended {number}."))?;
         bot.api.fail("sendMessage", fault);
         bot.say(&format!("approve go {number}? ;; say went {number}."));

@@ -2,7 +2,7 @@
 
 use crate::support::bot::{BotHouse, ME, STRANGER};
 use crate::support::house::{House, Outcome, eventually};
-use glis_bot_api::{Fault, Message, TOKEN};
+use glis_bot_api::{Message, TOKEN};
 use serde_json::json;
 use std::io::Write as _;
 use std::process::Stdio;
@@ -29,21 +29,34 @@ fn a_session_is_made_and_talked_to() -> Outcome {
     Ok(())
 }
 
-/// README's conversation, word by word.
+const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/chat.md");
+/// What a person says in the conversation of the page, and what has the rehearsal agent answer so.
+const SAID: [(&str, &str); 2] = [
+    (
+        "Limit failed logins to five a minute.",
+        "write login.rs fixed ;; approve cargo test -p web login ;; say All **41** tests pass.",
+    ),
+    ("Good morning.", "say Good morning. What is next?"),
+];
+
+/// The conversation of docs/chat.md, word by word.
 #[test]
-fn readme_shows_a_true_conversation() -> Outcome {
+fn the_page_shows_a_true_conversation() -> Outcome {
     let bot = BotHouse::new()?;
-    let readme = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md"))?;
-    let shown = readme.split("```text\nyou   ").nth(1).and_then(|rest| rest.split("```").next());
-    let shown = format!("you   {}", shown.ok_or("README shows none")?);
+    let page = std::fs::read_to_string(PAGE)?;
+    let shown = page.split("```text\nyou   ").nth(1).and_then(|rest| rest.split("```").next());
+    let shown = format!("you   {}", shown.ok_or("the page shows none")?);
     let mut lines = 0;
     for line in shown.lines() {
         lines += 1;
         let words = line.get(6..).ok_or("a short line")?;
         if let Some(said) = line.strip_prefix("you   ") {
-            match said.strip_prefix('(').and_then(|label| label.strip_suffix(')')) {
-                Some(label) => bot.press(label)?,
-                None => bot.say(said),
+            let label = said.strip_prefix('(').and_then(|label| label.strip_suffix(')'));
+            if let Some(label) = label {
+                bot.press(label)?;
+            } else {
+                let known = SAID.iter().find(|(words, _)| *words == said);
+                bot.say(known.map_or(said, |(_, script)| script));
             }
         } else if let Some(labels) = words.strip_prefix('[') {
             let card = bot.hear("asks for approval")?;
@@ -61,7 +74,7 @@ fn readme_shows_a_true_conversation() -> Outcome {
     Ok(())
 }
 
-/// README's steps, as somebody takes them who has nothing yet but a token and the program.
+/// The steps of docs/chat.md, as somebody takes them who has nothing yet but a token and the program.
 #[test]
 fn from_a_fresh_token_to_the_first_answer_it_is_no_minute() -> Outcome {
     let mut house = House::new()?;
@@ -69,8 +82,8 @@ fn from_a_fresh_token_to_the_first_answer_it_is_no_minute() -> Outcome {
     std::fs::create_dir(&home)?;
     house.surround("HOME", home.to_string_lossy());
     let mut bot = BotHouse::over(house, "rehearsal", "")?;
-    let readme = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md"))?;
-    let steps = readme.split("## From a phone").nth(1).ok_or("no such chapter")?;
+    let page = std::fs::read_to_string(PAGE)?;
+    let steps = page.split("## Set it up in a minute").nth(1).ok_or("no such chapter")?;
     let install = steps.split('`').find(|part| part.starts_with("install ")).ok_or("no command")?;
     let mut shell = std::process::Command::new("sh");
     let mut shell = shell.args(["-c", install]).env("HOME", &home).stdin(Stdio::piped()).spawn()?;
@@ -228,11 +241,10 @@ fn what_an_agent_does_is_seen_while_it_does_it() -> Outcome {
     bot.ask("/new blue", "Session blue created.")?;
     // The budget of the chat is full again by then.
     bot.say("work 3 ;; say first ;; run true ;; work 1 ;; say second");
-    let drafted = bot.api.until_seen(|seen| seen.iter().any(|it| it.method == "sendMessageDraft"));
-    assert!(drafted);
+    eventually("it is seen", || !bot.api.previews().is_empty())?;
     let told = bot.hear("second")?;
     assert_eq!(told.text, "first\n\nsecond");
-    assert!(bot.api.drafts().is_empty(), "a draft goes with the message");
+    eventually("the picture goes", || bot.api.previews().is_empty())?;
     Ok(())
 }
 
@@ -256,18 +268,19 @@ fn a_turn_without_words_is_told() -> Outcome {
     Ok(())
 }
 
-/// A server that knows no drafts: a message is edited, and goes when the words are here.
+/// A message is edited, and goes when the words are here.
 #[test]
-fn without_drafts_a_message_shows_what_goes_on() -> Outcome {
+fn a_message_shows_what_goes_on() -> Outcome {
     let bot = BotHouse::new()?;
     bot.ask("/new blue", "Session blue created.")?;
-    bot.api.fail("sendMessageDraft", Fault::Status(404, "Not Found"));
     let began = bot.api.seen().len();
     bot.say(
         "work 3 ;; say first ;; run true ;; work 3 ;; run true ;; work 3 ;; run true ;; work 3 ;; run true ;; \
          work 1 ;; say second",
     );
-    let preview = bot.hear("\u{2699}")?;
+    let has_tool = |it: &Message| it.text.contains('\u{2699}');
+    eventually("it is seen", || bot.api.previews().iter().any(has_tool))?;
+    let preview = bot.api.previews().pop().ok_or("no picture")?;
     assert!(preview.text.starts_with("first\n"), "{}", preview.text);
     let told = bot.hear("second")?;
     assert_eq!(told.text, "first\n\nsecond");

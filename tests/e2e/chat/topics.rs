@@ -174,47 +174,24 @@ fn what_people_say_to_each_other_is_no_message() -> Outcome {
     Ok(())
 }
 
-/// Whoever turns topics on in a small group gives it another number. The bot goes on there, whether the network tells
-/// that by a message or when something is to be said.
+/// Whoever turns topics on in a small group gives it another number. People are told which, and go on there.
 #[test]
-fn a_group_with_another_number_is_the_same_group() -> Outcome {
+fn a_group_with_another_number_is_told_of() -> Outcome {
     const BEFORE: i64 = -55;
-    for told in ["by a message", "by a refusal"] {
-        let mut bot = BotHouse::with(&format!("allowed_chats = [{BEFORE}]"))?;
-        bot.api.say(ME, BEFORE, "/new blue");
-        bot.api.await_words(BEFORE, "Session blue created.").ok_or("not made")?;
-        bot.api.say(ME, BEFORE, "@glis_test_bot approve go on? ;; say gone on.");
-        bot.api.await_words(BEFORE, "blue asks for approval").ok_or("not asked")?;
-        bot.api.become_supergroup(BEFORE, GROUP);
-        if told == "by a refusal" {
-            bot.house.ok(&["new", "red", "--headless"])?;
-            bot.api.say(ME, BEFORE, "/switch red");
-            bot.api.until_seen(|seen| seen.iter().any(|it| it.status == 400));
-            bot.ask("/help", "/pauseall")?;
-        } else {
-            // What was said before it is for the same session.
-            bot.kill();
-            bot.api.say(ME, BEFORE, "@glis_test_bot say said before.");
-            bot.api.tell_of_supergroup(BEFORE, GROUP);
-            bot.start()?;
-        }
-        hear(&bot, None, "Put -1001 into `allowed_chats`")?;
-        let card = hear(&bot, None, "blue asks for approval")?;
-        bot.api.press_data(ME, GROUP, card.id, &card.buttons[0].1);
-        hear(&bot, None, "gone on.")?;
-        if told == "by a message" {
-            hear(&bot, None, "said before.")?;
-        }
-        bot.api.say(ME, GROUP, "@glis_test_bot say and on.");
-        hear(&bot, None, "and on.")?;
-        // Another group is none of it.
-        bot.api.tell_of_supergroup(-77, -1077);
-        bot.api.say(ME, -1077, "/sessions");
-        bot.api.say(ME, GROUP, "/status");
-        hear(&bot, None, " \u{b7} rehearsal")?;
-        assert!(bot.api.messages().iter().all(|it| it.chat != -1077 && it.chat != -77), "{told}");
-        let log = std::fs::read_to_string(bot.log())?;
-        assert_eq!(log.matches("beginning anew").count(), 1, "{log}");
-    }
+    let bot = BotHouse::with(&format!("allowed_chats = [{BEFORE}]"))?;
+    bot.api.say(ME, BEFORE, "/new blue");
+    bot.api.await_words(BEFORE, "Session blue created.").ok_or("not made")?;
+    bot.api.become_supergroup(BEFORE, GROUP);
+    bot.api.tell_of_supergroup(BEFORE, GROUP);
+    bot.house.ok(&["send", "blue", "say one."])?;
+    bot.hear(&format!("Put {GROUP} into `allowed_chats`"))?;
+    bot.api.say(ME, GROUP, "/sessions");
+    bot.ask("/help", "/pauseall")?;
+    assert!(bot.api.messages().iter().all(|it| it.chat != GROUP), "it is not let in yet");
+    bot.let_in_group(&[ME], GROUP)?;
+    bot.api.say(ME, GROUP, "/switch blue");
+    hear(&bot, None, "Switched to blue")?;
+    bot.api.say(ME, GROUP, "@glis_test_bot say two.");
+    hear(&bot, None, "two.")?;
     Ok(())
 }

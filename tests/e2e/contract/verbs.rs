@@ -78,6 +78,9 @@ const REST: &[Line<'_>] = &[
     (&["plan", "rm", "b"], &["path"]),
     (&["execute"], &["id", "branch"]),
     (&["plan", "show"], &["path", "tasks"]),
+    (&["plan", "add", "c", "--propose", "--prompt", "say z"], &["path"]),
+    (&["plan", "approve", "c"], &["path"]),
+    (&["plan", "ls"], &["id", "slug", "branch", "done", "at_rest"]),
     (&["plan", "clean", "none"], &[]),
     (&["runs"], RUN),
     (&["runs", "a"], RUN),
@@ -167,6 +170,7 @@ const FAILS: &[(&[&str], i32)] = &[
     (&["restore", "nobody"], 3),
     (&["merge", "nobody"], 3),
     (&["trash", "restore", "nobody"], 3),
+    (&["repo", "moved", "/nowhere", "."], 2),
     (&["trash", "empty", "nobody", "--yes"], 3),
     (&["plan", "check"], 3),
     (&["plan", "show"], 3),
@@ -182,10 +186,16 @@ const FAILS: &[(&[&str], i32)] = &[
 ];
 
 /// What prints other than one document, or is played where a task waits for it (`plans/judged.rs`).
-const OTHERWISE: [&str; 6] = [
+const OTHERWISE: [&str; 8] = [
     "accept", // On a terminal alone.
     "attach", // It goes on until it is ended, and says everything in the chat.
-    "chat", "judge", "reject", "skip",
+    "chat",
+    "judge",
+    "reject",
+    // Where a repository was moved (`plans/moved.rs`).
+    "repo",
+    "repo moved",
+    "skip",
 ];
 
 /// The verbs that the help of the program, or of one of its verbs, lists.

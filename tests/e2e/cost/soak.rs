@@ -46,7 +46,7 @@ impl Soak {
         // The copies of the log keep a file open from their first on. After a thousand events that
         // would be in the middle of a run on a busy machine, and look like a leak.
         house.surround("GLIS_COPY_AFTER", "50");
-        house.configure("[pause]\nsafe_state_secs = 20\n[limits]\nlive = 0\n")?;
+        house.configure("[pause]\nsafe_state_secs = 20\n[concurrency]\nlive = 0\n")?;
         let mut names = Vec::new();
         for number in 0..AGENTS {
             let name = format!("a{number}");

@@ -24,7 +24,7 @@ pub(crate) fn connector(house: &House) -> Outcome<Connector> {
     let found = Home::find(|name| (name == VARIABLE).then(|| place.clone()));
     let env = vec![(VARIABLE.to_owned(), place.clone())];
     let starter = Starter { program: program(), env };
-    let origin = Origin { face: Face::Web, who: "phone".to_owned() };
+    let origin = Origin::new(Face::Web, "phone");
     Ok(Connector { home: found.ok_or("no home")?, build, origin, scope: Scope::Manage, starter })
 }
 
@@ -233,7 +233,7 @@ fn the_environment_of_a_service_is_not_the_agents() -> Outcome {
         env: Some(vec![("TOKEN_OF_MINE".to_owned(), "secret".to_owned())]),
         limits: Vec::new(),
         key: None,
-        from: Origin { face: Face::Chat, who: "42".to_owned() },
+        from: Origin::new(Face::Chat, "42"),
         scope: Scope::Manage,
     };
     let mut stream = UnixStream::connect(house.home().join("daemon.sock"))?;

@@ -26,12 +26,6 @@ fn keepers(house: &House) -> Vec<i32> {
     house.processes().into_iter().filter(is_keeper).collect()
 }
 
-/// The daemon of this house, without a command that would start one.
-fn daemon(house: &House) -> Option<i32> {
-    let told = std::fs::read_to_string(house.home().join("daemon.lock")).ok()?;
-    told.trim().parse().ok().filter(|pid| lives(*pid))
-}
-
 fn until_kept(house: &House) -> Outcome<i32> {
     // It is in its place before it waits for anything.
     let place = house.home().join("keeper");
@@ -154,14 +148,14 @@ fn a_daemon_that_was_stopped_by_a_person_stays_so() -> Outcome {
     let keeper = until_kept(&house)?;
     house.ok(&["daemon", "stop"])?;
     await_gone(keeper)?;
-    eventually("it has ended", || daemon(&house).is_none())?;
+    eventually("it has ended", || house.living_daemon().is_none())?;
     // Also where it had died before that.
     house.ok(&["daemon", "start"])?;
     let keeper = until_kept(&house)?;
     house.kill_daemon()?;
     house.ok(&["daemon", "stop"])?;
     await_gone(keeper)?;
-    eventually("it has ended", || daemon(&house).is_none())?;
+    eventually("it has ended", || house.living_daemon().is_none())?;
     Ok(())
 }
 
@@ -190,13 +184,14 @@ fn a_keeper_starts_the_program_that_is_installed_now() -> Outcome {
     let looped = ["loop", "l", "--agent", "rehearsal", "--headless", "--max", "2", "--prompt"];
     let began = house.glis_of(&installed).args(looped).arg(HELD).output()?;
     assert!(began.status.success(), "{began:?}");
-    let before = until_kept(&house).and_then(|_| daemon(&house).ok_or("no daemon".into()))?;
+    let before =
+        until_kept(&house).and_then(|_| house.living_daemon().ok_or("no daemon".into()))?;
     let upgrade = house.folder().join("glis.new");
     std::fs::copy(program(), &upgrade)?;
     std::fs::rename(&upgrade, &installed)?;
     kill_and_wait(before)?;
-    eventually("a daemon is there", || daemon(&house).is_some_and(|pid| pid != before))?;
-    let pid = daemon(&house).ok_or("no daemon")?;
+    eventually("a daemon is there", || house.living_daemon().is_some_and(|pid| pid != before))?;
+    let pid = house.living_daemon().ok_or("no daemon")?;
     assert_eq!(std::fs::read_link(format!("/proc/{pid}/exe"))?, installed);
     Ok(())
 }

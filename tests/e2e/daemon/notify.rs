@@ -216,3 +216,26 @@ fn work_that_cannot_be_merged_or_is_not_accepted_is_told() -> Outcome {
     assert_eq!(failed["run"], "bad-3", "what went on by itself needs nobody: {failed}");
     Ok(())
 }
+
+/// A plan that is done, and a task that an agent proposes meanwhile: each once, with the next step.
+#[test]
+fn a_plan_that_is_done_and_a_task_that_is_proposed_are_told() -> Outcome {
+    let (house, file) = noted()?;
+    plan(&house, &[task("one", "write one.txt 1", &[], None)])?;
+    let (status, said, _) = Window::open(&house, &[])?.end()?;
+    assert_eq!(status, Some(0), "{said}");
+    let texts = |words: &str| -> usize {
+        let told = notices(&file);
+        told.iter().filter(|one| one["text"].as_str().is_some_and(|t| t.contains(words))).count()
+    };
+    let done = "the plan tidy-up is done; `glis merge tidy-up` takes it in";
+    house.while_time_flies(|| eventually("its end is told", || texts(done) == 1))?;
+    house.ok(&["plan", "add", "two", "--prompt", "write two.txt 2", "--propose"])?;
+    let proposed = "an agent proposes the task two; `glis plan approve two` has it worked on";
+    house.while_time_flies(|| eventually("it is proposed", || texts(proposed) == 1))?;
+    house.kill_daemon()?;
+    house.ok(&["ls"])?;
+    house.ok(&["merge", "tidy-up"])?;
+    assert_eq!((texts(done), texts(proposed)), (1, 1));
+    Ok(())
+}

@@ -7,28 +7,28 @@ use crate::support::wreck::{Canary, Foreground, folder, pid_of};
 use glis_wire::frame::Decoder;
 use glis_wire::hold::{Report, place};
 use serde_json::Value;
+use std::fs::File;
 use std::io::Read as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+/// What [`later_build`] takes itself for.
+const LATER: u64 = 99_999_999_999_999;
+
 /// A copy of the program that takes itself for another version.
 fn other_version(dir: &Path) -> Outcome<PathBuf> {
-    program_without(dir, env!("CARGO_PKG_VERSION").as_bytes())
+    program_without(dir, env!("CARGO_PKG_VERSION"))
 }
 
 /// A copy of the program in which this word is another one wherever it stands.
-pub(crate) fn program_without(dir: &Path, word: &[u8]) -> Outcome<PathBuf> {
-    let other = vec![b'9'; word.len()];
-    let mut program = std::fs::read(crate::support::house::program())?;
-    for at in 0..program.len() - word.len() {
-        if program[at..].starts_with(word) {
-            program[at..at + word.len()].copy_from_slice(&other);
-        }
-    }
+pub(crate) fn program_without(dir: &Path, word: &str) -> Outcome<PathBuf> {
     let path = dir.join("glis-other");
-    std::fs::write(&path, program)?;
+    let other = format!("s/{}/{}/g", word.replace('.', "\\."), "9".repeat(word.len()));
+    let mut sed = Command::new("sed");
+    sed.arg(other).arg(program()).stdout(File::create(&path)?).env("LC_ALL", "C");
+    assert!(sed.status()?.success(), "{}", path.display());
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755))?;
     Ok(path)
 }
@@ -78,31 +78,12 @@ fn a_holder_of_another_version_is_found_and_works() -> Outcome {
     Ok(())
 }
 
-/// A later build of the same program: the one that `GLIS_NEXT` names, which `cargo xtask test` has just
-/// built; else it is built here.
-pub(crate) fn later_build() -> Outcome<PathBuf> {
-    if let Some(built) = std::env::var_os("GLIS_NEXT").filter(|path| !path.is_empty()) {
-        return Ok(PathBuf::from(built));
-    }
-    let own = Path::new(env!("CARGO_BIN_EXE_glis"));
-    let profile = own.parent().ok_or("no folder")?;
-    let target = profile.parent().ok_or("no target folder")?;
-    // Together with the tests: the same choice of features, so that nothing below is built twice.
-    let mut words = vec!["build", "--quiet", "--package=glis", "--package=glis-next"];
-    words.extend(["--bins", "--tests", "--target-dir"]);
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut build = Command::new(cargo);
-    build.args(&words).arg(target).current_dir(env!("CARGO_MANIFEST_DIR"));
-    if profile.ends_with("release") {
-        build.arg("--release");
-    }
-    let built = build.output()?;
-    let path = profile.join("glis-next");
-    if !built.status.success() || !path.exists() {
-        let why = String::from_utf8_lossy(&built.stderr).into_owned();
-        return Err(format!("make it with `cargo build --package glis-next`: {why}").into());
-    }
-    Ok(path)
+/// A copy of the program that takes itself for a later build.
+pub(crate) fn later_build(dir: &Path) -> Outcome<PathBuf> {
+    let told = Command::new(program()).arg("--version").output()?.stdout;
+    let told = String::from_utf8(told)?;
+    let (_, build) = told.trim_end().rsplit_once(' ').ok_or("no build")?;
+    program_without(dir, build)
 }
 
 /// Runs a command line of another build that has to succeed, and returns its JSON.
@@ -114,8 +95,8 @@ fn json_of(house: &House, program: &Path, words: &[&str]) -> Outcome<Value> {
 
 #[test]
 fn a_newer_build_replaces_the_daemon_and_the_agents_run_on() -> Outcome {
-    let next = later_build()?;
     let house = House::new()?;
+    let next = later_build(house.folder())?;
     house.rehearsal("blue")?;
     house.json(&["send", "blue", "stream 60 50"])?;
     let agent = pid_of(&house.until("blue", "busy")?)?;
@@ -129,7 +110,7 @@ fn a_newer_build_replaces_the_daemon_and_the_agents_run_on() -> Outcome {
     // The next command does. The turn goes on meanwhile, and nothing of it is lost.
     assert_eq!(pid_of(&json_of(&house, &next, &["show", "blue"])?)?, agent);
     let newer = json_of(&house, &next, &["daemon", "status"])?;
-    assert_eq!(newer["build"], 99_991_231_235_959_u64);
+    assert_eq!(newer["build"], LATER);
     assert_ne!(newer["pid"], older["pid"]);
     assert!(!lives(pid_of(&older)?));
     let wait = ["wait", "blue", "--for", "idle", "--timeout", "40s"];
@@ -140,7 +121,10 @@ fn a_newer_build_replaces_the_daemon_and_the_agents_run_on() -> Outcome {
     let (status, error) = house.fails(&["send", "blue", "say no"])?;
     assert_eq!((status, &error["kind"]), (8, &"no_daemon".into()));
     let told = error["message"].as_str().unwrap_or_default();
-    assert!(told.contains("newer than this command") && told.contains("99991231235959"), "{told}");
+    assert!(
+        told.contains("newer than this command") && told.contains(&LATER.to_string()),
+        "{told}"
+    );
     assert_eq!(json_of(&house, &next, &["daemon", "status"])?["pid"], newer["pid"]);
     assert_eq!(json_of(&house, &next, &["log", "blue"])?.as_array().map(Vec::len), Some(61));
 
@@ -159,8 +143,8 @@ fn a_newer_build_replaces_the_daemon_and_the_agents_run_on() -> Outcome {
 
 #[test]
 fn two_builds_that_come_at_once_do_not_take_turns_for_ever() -> Outcome {
-    let next = later_build()?;
     let house = House::new()?;
+    let next = later_build(house.folder())?;
     for _ in 0..3 {
         let begin = |program: &Path| {
             Background::start(house.glis_of(program).args(["--json", "daemon", "start"]))
@@ -178,7 +162,7 @@ fn two_builds_that_come_at_once_do_not_take_turns_for_ever() -> Outcome {
         }
         assert_eq!(daemons(&house).len(), 1);
         let stands = json_of(&house, &next, &["daemon", "status"])?;
-        assert_eq!(stands["build"], 99_991_231_235_959_u64);
+        assert_eq!(stands["build"], LATER);
         house.ok(&["daemon", "stop"])?;
     }
     Ok(())
@@ -186,8 +170,8 @@ fn two_builds_that_come_at_once_do_not_take_turns_for_ever() -> Outcome {
 
 #[test]
 fn a_daemon_that_speaks_another_protocol_is_ended_by_who_it_is() -> Outcome {
-    let next = later_build()?;
     let house = House::new()?;
+    let next = later_build(house.folder())?;
     house.rehearsal("blue")?;
     house.json(&["send", "blue", "stream 60 50"])?;
     let agent = pid_of(&house.until("blue", "busy")?)?;

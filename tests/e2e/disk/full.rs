@@ -250,6 +250,39 @@ fn a_disk_that_fills_up_while_the_agent_talks_loses_no_word() -> Outcome {
 }
 
 #[test]
+fn what_a_program_was_told_counts_as_delivered_once_it_is_written_down() -> Outcome {
+    let house = House::new()?;
+    // The event log has room, and the conversation has none.
+    let place = house.home().join("sessions");
+    let Some(disk) = Small::at(&place, "size=1m,mode=700", MountFlags::empty())? else {
+        return Ok(());
+    };
+    house.command("tool", &["bash", "--norc"])?;
+    let told_in_vain = |word: &str| -> Outcome<(PathBuf, Value)> {
+        let ballast = disk.fill()?;
+        let trace = house.folder().join(word);
+        // More than there may be left in the last page of the file.
+        let words = format!("touch '{}' #{}", trace.display(), "x".repeat(5000));
+        let sent = house.json(&["send", "tool", &words])?;
+        eventually("the program does it", || trace.exists())?;
+        Ok((ballast, sent["message"].clone()))
+    };
+    let heard = |word: &str| house.talk("tool").map(|talk| talk.iter().any(|t| t.1.contains(word)));
+    let (ballast, message) = told_in_vain("one")?;
+    std::fs::remove_file(ballast)?;
+    let taken = |e: &Value| e["event"] == "message_taken" && e["message"] == message;
+    house.follow(1)?.until(taken)?;
+    assert!(heard("one")?);
+    // A daemon that dies before that leaves the question whether it was told.
+    let (ballast, _) = told_in_vain("two")?;
+    house.kill_daemon()?;
+    std::fs::remove_file(ballast)?;
+    let asked = house.until("tool", "waiting")?;
+    assert_eq!(asked["waiting_for"]["kind"], "doubt", "{asked}");
+    Ok(())
+}
+
+#[test]
 fn output_that_the_disk_does_not_take_is_told_as_a_gap() -> Outcome {
     let house = House::new()?;
     let id = text_of(&house.rehearsal("blue")?, "id")?;

@@ -293,8 +293,13 @@ fn a_pause_survives_a_kill_at_each_other_write() -> Outcome {
 }
 
 #[test]
-fn a_pause_survives_a_kill_at_each_plain_write() -> Outcome {
-    kill_at_each(PLAIN_WRITES, (0, 1))
+fn a_pause_survives_a_kill_at_each_second_plain_write() -> Outcome {
+    kill_at_each(PLAIN_WRITES, (0, 2))
+}
+
+#[test]
+fn a_pause_survives_a_kill_at_each_other_plain_write() -> Outcome {
+    kill_at_each(PLAIN_WRITES, (1, 2))
 }
 
 #[test]

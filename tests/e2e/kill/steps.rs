@@ -42,9 +42,10 @@ fn busy(house: &House, name: &str) -> Outcome {
     until_tool(house, name)
 }
 
-fn busy_for_a_second(house: &House, name: &str) -> Outcome {
+fn busy_for_a_while(house: &House, name: &str) -> Outcome {
     idle(house, name)?;
-    house.ok(&["send", name, "work 1"])?;
+    // The daemon that is to die has to be up before its turn ends.
+    house.ok(&["send", name, "work 2"])?;
     house.until(name, "busy").map(drop)
 }
 
@@ -249,7 +250,7 @@ fn a_pause_that_interrupts_survives_the_daemon_at_every_step() -> Outcome {
 #[test]
 fn a_pause_at_a_boundary_survives_the_daemon_at_every_step() -> Outcome {
     play(&Story {
-        setup: busy_for_a_second,
+        setup: busy_for_a_while,
         verb: |name| words(&format!("pause {name} --mode boundary")),
         last: "paused",
         carries: false,

@@ -14,7 +14,7 @@ fn diary(house: &House) -> Outcome<String> {
     Ok(std::fs::read_to_string(house.home().join("daemon.log"))?)
 }
 
-/// What `ls` tells of what is in the log.
+/// What `ls` and `show` tell of what is in the log.
 fn listed(house: &House) -> Outcome<Vec<Vec<Value>>> {
     let fields = [
         "id",
@@ -35,8 +35,9 @@ fn listed(house: &House) -> Outcome<Vec<Vec<Value>>> {
         "record_damaged",
     ];
     let all = house.json(&["ls"])?;
-    let all = all.as_array().ok_or("no array")?.iter();
-    Ok(all.map(|session| fields.iter().map(|field| session[field].clone()).collect()).collect())
+    let all = all.as_array().ok_or("no array")?.iter().filter_map(|row| row["name"].as_str());
+    let shown = all.map(|name| house.show(name)).collect::<Outcome<Vec<_>>>()?;
+    Ok(shown.iter().map(|one| fields.iter().map(|field| one[field].clone()).collect()).collect())
 }
 
 /// Two paused sessions, one of them with a message that waits.

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 fn timed() -> Outcome<(House, WallClock)> {
     let mut house = holding(House::of_moved_time()?)?;
     let clock = WallClock::of(&mut house)?;
-    house.configure("[limit]\nresume = true\n")?;
+    house.configure("[usage_limit]\nresume = true\n")?;
     Ok((house, clock))
 }
 
@@ -190,7 +190,7 @@ fn a_pause_while_it_asks_takes_effect_at_once_and_it_asks_again() -> Outcome {
 #[test]
 fn a_next_iteration_without_a_place_waits_for_one() -> Outcome {
     let house = house()?;
-    house.configure("[limits]\nlive = 1\n")?;
+    house.configure("[concurrency]\nlive = 1\n")?;
     begin(&house, HELD, &["--max", "2"])?;
     let mut watch = Watch::of(&house)?;
     watch.until_held(1)?;

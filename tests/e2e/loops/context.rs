@@ -178,3 +178,21 @@ fn a_commit_says_what_its_iteration_has_ticked_or_what_its_agent_said() -> Outco
     assert!(log.lines().any(|line| line.starts_with("Mend the door (")), "{log}");
     house.ok(&["stop", "l"]).map(drop)
 }
+
+#[test]
+fn what_is_added_to_a_list_between_two_iterations_is_there_for_the_next() -> Outcome {
+    let house = house()?;
+    std::fs::write(house.repo().join("tasks.md"), "- [ ] a\n")?;
+    house.git(&["add", "tasks.md"])?;
+    house.git(&["commit", "--quiet", "-m", "list"])?;
+    begin_from(&house, "tasks.md", &["--max", "2"])?;
+    house.ok(&["pause", "l"])?;
+    house.until("l", "paused")?;
+    std::fs::write(house.repo().join("tasks.md"), "- [ ] a\n- [ ] b\n")?;
+    let said = house.ok(&["resume", "l"])?;
+    let own = std::fs::read_to_string(house.file("l", "tasks.md")?)?;
+    assert!(own.ends_with("- [ ] b\n"), "before its agent looks: {own}; {said}");
+    let shown = house.ok(&["show", "l"])?;
+    assert!(shown.contains("an item was added to its list"), "{shown}");
+    house.ok(&["stop", "l"]).map(drop)
+}

@@ -31,7 +31,7 @@ fn until_ends_it_when_the_command_succeeds() -> Outcome {
     let log = house.home().join("sessions").join(id).join("until.log");
     assert_eq!(std::fs::read_to_string(log)?, "there\n");
     let told = house.ok(&["show", "l"])?;
-    assert!(told.contains("iteration 2, done (until `") && told.contains("is reached"), "{told}");
+    assert!(told.contains("iteration 2, done (until `") && told.contains("goal reached"), "{told}");
     // What it was to reach counts no more, and so it goes on.
     house.ok(&["loop", "l", "--set", "until=none", "--set", "max=3"])?;
     let mut watch = Watch::of(&house)?;

@@ -65,6 +65,10 @@ fn a_pause_waits_for_queued_messages_and_comes_before_the_counter_rises() -> Out
     let_go(&house)?;
     Watch::of(&house)?.until_held(3)?;
     assert_eq!(said(&house)?, ["say before the pause", "say while paused"]);
+    // In the conversation that does the work, and before it does.
+    let talk = house.talk("l")?;
+    let before = talk.iter().take_while(|(_, text)| text != "say while paused");
+    assert_eq!(before.filter(|(who, text)| who == "user" && text == HELD).count(), 1, "{talk:?}");
     Ok(())
 }
 

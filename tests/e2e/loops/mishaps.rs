@@ -188,8 +188,8 @@ fn a_loop_is_thrown_away_while_it_is_looked_back_at() -> Outcome {
 
 #[test]
 fn a_daemon_that_is_replaced_in_mid_iteration_goes_on_with_the_loop() -> Outcome {
-    let next = later_build()?;
     let house = house()?;
+    let next = later_build(house.folder())?;
     begin(&house, HELD, &["--max", "3"])?;
     Watch::of(&house)?.until_held(1)?;
     let agent = pid_of(&house.show("l")?)?;

@@ -280,6 +280,17 @@ fn a_session_that_waits_goes_on_with_an_answer() -> Outcome {
     Ok(())
 }
 
+/// By rule nothing but Enter is typed.
+#[test]
+fn a_rule_presses_enter_where_a_program_waits_for_it() -> Outcome {
+    let house = House::new()?;
+    let script = "printf 'Press Enter to continue... '; read x; echo \"got <$x>\"; sleep 600";
+    house.json(&["new", "tool", "--auto-yes", "--", "sh", "-c", script])?;
+    eventually("it was Enter", || {
+        house.ok(&["screen", "tool"]).is_ok_and(|screen| screen.contains("got <>"))
+    })
+}
+
 #[test]
 fn a_program_that_waits_for_enter_asks_and_an_empty_message_is_its_enter() -> Outcome {
     let house = House::new()?;

@@ -2,6 +2,8 @@
 
 use crate::support::house::{House, Outcome, eventually};
 use crate::support::tmux::Tmux;
+use rustix::fs::{Mode, OFlags};
+use rustix::io::ioctl_fionread;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
@@ -21,6 +23,26 @@ fn times_taken(house: &House, words: &str) -> Outcome<usize> {
 fn freeze(session: &Value) -> Outcome {
     let pid = Pid::from_raw(i32::try_from(session["pid"].as_i64().ok_or("no process")?)?);
     Ok(kill_process(pid.ok_or("no process")?, Signal::STOP)?)
+}
+
+/// Stops one that is idle and has painted its prompt: what is sent to it then is typed.
+fn freeze_at_prompt(house: &House, idle: &Value) -> Outcome {
+    let shows =
+        || house.ok(&["screen", "blue"]).is_ok_and(|screen| screen.trim_end().ends_with('>'));
+    eventually("its prompt is shown", shows)?;
+    freeze(idle)
+}
+
+/// A paste has six bytes before it and behind it; Enter is one more.
+const PASTE_AND_ENTER: usize = 13;
+
+/// Sends it to one that is frozen, and waits until its terminal holds all of it: what was not entered is not in doubt.
+fn type_into(house: &House, frozen: &Value, words: &str) -> Outcome {
+    house.ok(&["send", "blue", words])?;
+    let path = format!("/proc/{}/fd/0", frozen["pid"]);
+    let terminal = rustix::fs::open(path, OFlags::RDONLY | OFlags::NOCTTY, Mode::empty())?;
+    let typed = u64::try_from(words.len() + PASTE_AND_ENTER)?;
+    eventually("it is entered", || ioctl_fionread(&terminal).is_ok_and(|unread| unread >= typed))
 }
 
 #[test]
@@ -139,8 +161,8 @@ fn a_message_behind_one_in_doubt_does_what_a_resume_does() -> Outcome {
     let house = House::new()?;
     house.in_terminal("blue")?;
     let idle = house.turn("blue", "say begun")?;
-    freeze(&idle)?;
-    house.ok(&["send", "blue", "say one"])?;
+    freeze_at_prompt(&house, &idle)?;
+    type_into(&house, &idle, "say one")?;
     assert_eq!(house.json(&["stop", "blue"])?["waiting_for"]["kind"], "doubt");
     let sent = house.json(&["send", "blue", "say two"])?;
     assert_eq!(sent["waits_for"], Value::Null, "{sent}");
@@ -156,8 +178,8 @@ fn a_message_behind_one_that_stays_in_doubt_says_what_it_waits_for() -> Outcome 
     let house = House::new()?;
     house.in_terminal("blue")?;
     let idle = house.turn("blue", "say again")?;
-    freeze(&idle)?;
-    house.ok(&["send", "blue", "say again"])?;
+    freeze_at_prompt(&house, &idle)?;
+    type_into(&house, &idle, "say again")?;
     house.json(&["stop", "blue"])?;
     let sent = house.json(&["send", "blue", "say two"])?;
     assert_eq!(sent["waits_for"]["text"], "say again", "{sent}");
@@ -169,4 +191,23 @@ fn a_message_behind_one_that_stays_in_doubt_says_what_it_waits_for() -> Outcome 
     eventually("the rest is taken", said)?;
     assert_eq!(times_taken(&house, "say again")?, 1);
     Ok(())
+}
+
+/// The former conversation may have taken it: whether the next one is told is for a person to say.
+#[test]
+fn a_message_in_doubt_stays_so_when_its_session_begins_anew() -> Outcome {
+    let house = House::new()?;
+    house.in_terminal("blue")?;
+    let idle = house.turn("blue", "say again")?;
+    freeze_at_prompt(&house, &idle)?;
+    type_into(&house, &idle, "say again")?;
+    house.json(&["stop", "blue"])?;
+    house.json(&["restart", "--yes", "blue"])?;
+    house.until("blue", "waiting")?;
+    house.ok(&["pause", "blue"])?;
+    house.ok(&["resume", "blue"])?;
+    assert_eq!(house.until("blue", "waiting")?["waiting_for"]["kind"], "doubt");
+    assert_eq!(times_taken(&house, "say again")?, 1);
+    house.ok(&["answer", "blue", "allow"])?;
+    eventually("it is taken", || times_taken(&house, "say again").is_ok_and(|times| times == 2))
 }

@@ -1,7 +1,7 @@
 //! One task at a time by its name, and what becomes of a plan when it is done.
 
 use crate::support::house::{House, Outcome, eventually};
-use crate::support::planned::{LONG, Window, plan, record, runs, task, until_at_work};
+use crate::support::planned::{BRANCH, LONG, Window, plan, record, runs, task, until_at_work};
 use crate::support::wreck::text_of;
 use serde_json::json;
 use std::fs;
@@ -24,7 +24,7 @@ fn a_task_that_is_resumed_runs_alone_and_execute_does_the_rest() -> Outcome {
     let shown = house.json(&["plan", "show"])?;
     assert_eq!(shown["tasks"][1]["state"], "ready", "nobody has asked for more: {shown}");
     let said = house.ok(&["execute"])?;
-    assert!(said.contains("All 2 tasks are done"), "{said}");
+    assert!(said.contains("2 of 2 tasks are done"), "{said}");
     Ok(())
 }
 
@@ -54,8 +54,9 @@ fn a_session_and_a_task_of_one_name_are_told_apart() -> Outcome {
     assert_eq!(house.show("session:a")?["name"], "a");
     assert_eq!(house.show("tidy-up/a")?["name"], "a-1");
     house.ok(&["pause", "tidy-up/a"])?;
+    window.end()?;
     assert_eq!(record(&house, "a-1")?["state"], "paused");
-    window.end().map(drop)
+    Ok(())
 }
 
 #[test]
@@ -71,6 +72,11 @@ fn a_plan_that_is_done_is_merged_and_cleaned_up() -> Outcome {
     assert!(house.repo().join("b.txt").exists(), "{merged}");
     let said = house.ok(&["merge", "tidy-up"])?;
     assert!(said.contains("already has everything of `tidy-up`"), "{said}");
+    let listed = house.ok(&["plan", "ls"])?;
+    let row = listed.lines().nth(1).unwrap_or_default().split_whitespace().collect::<Vec<_>>();
+    assert_eq!(row[..6], ["tidy-up", "done", "2", "of", "2", BRANCH], "{listed}");
+    let runs = house.ok(&["runs"])?;
+    assert!(runs.starts_with("RUN ") && runs.contains("tidy-up"), "{runs}");
     let (_, error) = house.fails(&["merge", "tidy-down"])?;
     assert!(text_of(&error, "message")?.contains("no session `tidy-down`"), "{error}");
     let cleaned = house.ok(&["plan", "clean"])?;
@@ -80,6 +86,12 @@ fn a_plan_that_is_done_is_merged_and_cleaned_up() -> Outcome {
         trash.is_ok_and(|trash| trash.as_array().is_some_and(|all| all.len() == 2))
     })?;
     assert!(house.ok(&["plan", "clean"])?.contains("nothing to clean up"));
+    // Their branches go with them: the plan's has everything.
+    house.ok(&["trash", "empty", "--all", "--yes"])?;
+    eventually("their branches are gone", || {
+        let left = house.git(&["for-each-ref", "--format=%(refname:short)", "refs/heads/glis"]);
+        left.is_ok_and(|left| left.contains(BRANCH) && !left.contains("-1"))
+    })?;
     Ok(())
 }
 
@@ -97,6 +109,33 @@ fn what_is_merged_is_cleared_away_at_once_where_that_is_wanted() -> Outcome {
 }
 
 #[test]
+fn of_a_checkout_that_is_cleared_away_a_snapshot_is_kept_and_what_git_ignores_is_kept_too()
+-> Outcome {
+    let house = House::new()?;
+    let built = "write .gitignore built ;; write built x";
+    let tasks = [task("a", "write a.txt a", &[], None), task("b", built, &[], None)];
+    plan(&house, &tasks)?;
+    house.ok(&["execute"])?;
+    let places = ["a-1", "b-1"].map(|run| record(&house, run).map(|run| run["worktree"].clone()));
+    // Their agents may still be on their way out.
+    eventually("both are in the trash", || {
+        let trash = house.ok(&["plan", "clean"]).and_then(|_| house.json(&["trash", "list"]));
+        trash.is_ok_and(|trash| trash.as_array().is_some_and(|all| all.len() == 2))
+    })?;
+    // What git ignores is in no snapshot.
+    let listed = house.git(&["worktree", "list"])?;
+    assert_eq!(listed.lines().filter(|line| line.contains("/trash/")).count(), 1, "{listed}");
+    for (place, (run, file)) in places.into_iter().zip([("a-1", "a.txt"), ("b-1", "built")]) {
+        let place = place?;
+        house.ok(&["trash", "restore", run])?;
+        let place = std::path::Path::new(place.as_str().ok_or("no worktree")?);
+        assert!(place.join(file).exists(), "{run}");
+        assert_eq!(house.turn(run, "say back")?["status"], "idle");
+    }
+    Ok(())
+}
+
+#[test]
 fn what_cannot_be_worked_on_here_is_found_before_anything_begins() -> Outcome {
     let house = House::new()?;
     let with = |key: &str| format!("[[task]]\nid = \"a\"\nprompt = \"say x\"\n{key}\n");
@@ -108,6 +147,11 @@ fn what_cannot_be_worked_on_here_is_found_before_anything_begins() -> Outcome {
         (with("agent = \"rehearsal\"\npersona = \"nobody\""), "nobody"),
         (with("agent = \"opencode\""), "the agent `opencode` is not installed"),
         ("[plan]\ntitle = \"x\"\n".to_owned(), "there are no tasks"),
+        (
+            with("agent = \"rehearsal\"\naccept = \"nonesuch --all\""),
+            "`nonesuch` of its `accept` is not there",
+        ),
+        (with("agent = \"rehearsal\"\naccept = \"ls \u{202e}x\""), "are not seen: ls \\u{202e}x"),
     ] {
         fs::write(&file, &text)?;
         for verb in [&["plan", "check"][..], &["execute"]] {
@@ -118,5 +162,44 @@ fn what_cannot_be_worked_on_here_is_found_before_anything_begins() -> Outcome {
             assert!(said.contains(why) && said.contains("plan.toml:1"), "{verb:?} {why}: {said}");
         }
     }
+    Ok(())
+}
+
+#[test]
+fn commits_that_are_not_signed_are_told_where_the_repository_wants_them_signed() -> Outcome {
+    let house = House::new()?;
+    house.git(&["config", "commit.gpgsign", "true"])?;
+    plan(&house, &[task("a", "write a.txt a", &[], None)])?;
+    let said = house.ok(&["execute"])?;
+    assert!(
+        said.starts_with("note: commit.gpgsign is set, and the commits of a plan are not"),
+        "{said}"
+    );
+    Ok(())
+}
+
+#[test]
+fn a_plan_is_that_of_the_repository_that_one_is_in() -> Outcome {
+    let house = House::new()?;
+    let other = house.folder().join("other");
+    house.git(&["clone", "--quiet", ".", &other.to_string_lossy()])?;
+    plan(&house, &[task("a", "write a.txt a", &[], None)])?;
+    fs::create_dir_all(other.join(".glis"))?;
+    fs::copy(house.repo().join(".glis/plan.toml"), other.join(".glis/plan.toml"))?;
+    house.ok(&["execute"])?;
+    let there = |args: &[&str]| -> Outcome<String> {
+        let output = house.glis().args(args).current_dir(&other).output()?;
+        assert!(output.status.success(), "{args:?}: {output:?}");
+        Ok(String::from_utf8(output.stdout)?)
+    };
+    there(&["execute"])?;
+    let merged = there(&["merge", "plan:tidy-up", "--json"])?;
+    assert!(merged.contains("glis/merge/tidy-up"), "{merged}");
+    let tip = |place: &std::path::Path| {
+        let mut git = std::process::Command::new("git");
+        let made = git.args(["rev-parse", "--verify", "glis/merge/tidy-up"]).current_dir(place);
+        made.output().is_ok_and(|said| said.status.success())
+    };
+    assert_eq!((tip(&other), tip(&house.repo())), (true, false), "it went into the other one");
     Ok(())
 }

@@ -27,7 +27,7 @@ fn tasks_are_done_in_order_each_from_what_it_needs_and_merged_into_the_plans_bra
     )?;
     let head = house.git(&["rev-parse", "HEAD"])?;
     let said = house.ok(&["execute"])?;
-    assert!(said.contains(&format!("All 3 tasks are done: branch {BRANCH}")), "{said}");
+    assert!(said.contains(&format!("3 of 3 tasks are done: branch {BRANCH}")), "{said}");
     let files = house.git(&["ls-tree", "--name-only", BRANCH])?;
     assert_eq!(files.lines().collect::<Vec<_>>(), ["dust.txt", "file.txt", "sweep.txt", "wax.txt"]);
     // The user's own checkout is as it was, and so is what git would commit.
@@ -196,10 +196,12 @@ fn resume_resumes_a_waiting_run_with_its_answer() -> Outcome {
         error["message"].as_str().is_some_and(|told| told.contains("Which colour?")),
         "{error}"
     );
-    house.ok(&["resume", "ask", "--answer", "blue"])?;
+    // Nothing goes on without a person, and nobody is at a pipe: it has ended, with the way on.
     let (status, said, _) = window.end()?;
-    assert_eq!(status, Some(0), "{said}");
-    Ok(())
+    assert_eq!(status, Some(1), "{said}");
+    assert!(said.contains("`glis resume ask --answer TEXT`"), "{said}");
+    house.ok(&["resume", "ask", "--answer", "blue"])?;
+    house.ok(&["execute"]).map(drop)
 }
 
 #[test]
@@ -221,7 +223,7 @@ fn a_plan_of_one_task_is_told_as_one() -> Outcome {
     let house = House::new()?;
     plan(&house, &[task("only", "write only.txt x", &[], None)])?;
     let said = house.ok(&["execute"])?;
-    assert!(said.contains(&format!("\nThe task is done: branch {BRANCH}")), "{said}");
+    assert!(said.contains(&format!("\n1 of 1 task is done: branch {BRANCH}")), "{said}");
     Ok(())
 }
 
@@ -237,7 +239,7 @@ fn a_group_that_says_something_is_worked_on_when_all_of_it_is_done() -> Outcome 
     ];
     plan(&house, &tasks)?;
     let said = house.ok(&["execute"])?;
-    assert!(said.contains(&format!("All 4 tasks are done: branch {BRANCH}")), "{said}");
+    assert!(said.contains(&format!("4 of 4 tasks are done: branch {BRANCH}")), "{said}");
     let mut begun: Vec<String> = Vec::new();
     for event in house.ok(&["events"])?.lines() {
         let event: serde_json::Value = serde_json::from_str(event)?;

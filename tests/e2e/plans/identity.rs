@@ -26,7 +26,7 @@ fn a_plan_that_is_about_something_else_is_another_one() -> Outcome {
     let text = std::fs::read_to_string(&file)?.replace("Tidy up", "Paint it");
     std::fs::write(&file, text.replace("write a.txt a", "run cat user.txt ;; write b.txt b"))?;
     let said = house.ok(&["execute"])?;
-    assert!(said.contains("The task is done: branch glis/plan/paint-it"), "{said}");
+    assert!(said.contains("1 of 1 task is done: branch glis/plan/paint-it"), "{said}");
     assert_eq!(record_in(&house, "paint-it", "core-1")?["state"], "succeeded");
     let files = house.git(&["ls-tree", "--name-only", "glis/plan/paint-it"])?;
     assert!(files.contains("b.txt") && files.contains("user.txt"), "from today's commit: {files}");
@@ -48,7 +48,7 @@ fn what_is_added_to_a_plan_that_was_taken_in_begins_from_there() -> Outcome {
     house.git(&["branch", "-D", BRANCH])?;
     plan(&house, &[core, task("extra", "run cat user.txt ;; write b.txt b", &["core"], None)])?;
     let said = house.ok(&["execute"])?;
-    assert!(said.contains(&format!("All 2 tasks are done: branch {SECOND}")), "{said}");
+    assert!(said.contains(&format!("2 of 2 tasks are done: branch {SECOND}")), "{said}");
     assert_eq!(runs(&house, "core")?.len(), 1, "what is done is not done again");
     assert!(house.git(&["rev-parse", "--verify", BRANCH]).is_err(), "and nothing comes back");
     let files = house.git(&["ls-tree", "--name-only", SECOND])?;
@@ -95,13 +95,13 @@ fn a_linked_worktree_has_a_plan_of_its_own() -> Outcome {
     std::fs::write(linked.join(".glis/plan.toml"), own)?;
     let said = house.glis().arg("execute").current_dir(&linked).output()?;
     let said = String::from_utf8(said.stdout)?;
-    assert!(said.contains(&format!("The task is done: branch {SECOND}")), "{said}");
+    assert!(said.contains(&format!("1 of 1 task is done: branch {SECOND}")), "{said}");
     let past = house.git(&["log", "--format=%s", SECOND])?;
     assert!(past.contains("of the feature"), "{past}");
     std::fs::write(&go, "")?;
     let (status, said, _) = window.end()?;
     assert_eq!(status, Some(0), "{said}");
-    assert!(said.contains(&format!("All 2 tasks are done: branch {BRANCH}")), "{said}");
+    assert!(said.contains(&format!("2 of 2 tasks are done: branch {BRANCH}")), "{said}");
     assert!(house.git(&["show", &format!("{BRANCH}:w.txt")]).is_err());
     Ok(())
 }
@@ -118,5 +118,39 @@ fn a_task_that_two_plans_have_is_named_with_its_plan() -> Outcome {
     assert!(text_of(&error, "hint")?.contains("PLAN/a"), "{error}");
     assert_eq!(house.json(&["restart", "other/a", "--yes"])?["run_id"], "a-2");
     assert_eq!(record_in(&house, "other", "a-2")?["restart_of_run_id"], "a-1");
+    Ok(())
+}
+
+#[test]
+fn what_a_person_has_skipped_is_no_success_of_the_next_plan() -> Outcome {
+    let house = House::new()?;
+    let (core, odd) = (task("core", "write a.txt a", &[], None), task("odd", "say o", &[], None));
+    plan(&house, &[core.clone(), odd.clone()])?;
+    house.ok(&["execute", "--task", "core"])?;
+    house.ok(&["skip", "odd"])?;
+    assert!(house.ok(&["execute"])?.contains("1 of 2 tasks are done, 1 is skipped"));
+    take_in(&house)?;
+    plan(&house, &[core, odd, task("extra", "write b.txt b", &["odd"], None)])?;
+    let said = house.ok(&["execute"])?;
+    assert!(said.contains("2 of 3 tasks are done, 1 is skipped"), "{said}");
+    let shown = house.json(&["plan", "show"])?;
+    assert_eq!(shown["tasks"][1]["state"], "canceled", "{shown}");
+    assert_eq!(runs(&house, "odd")?.len(), 0, "nobody wants it done");
+    Ok(())
+}
+
+#[test]
+fn a_plan_whose_work_may_be_lost_says_so_before_it_counts_as_done() -> Outcome {
+    let house = House::new()?;
+    let core = task("core", "write a.txt a", &[], None);
+    plan(&house, std::slice::from_ref(&core))?;
+    house.ok(&["execute"])?;
+    house.git(&["branch", "-D", BRANCH])?;
+    let gone = "is gone, and its commits are not in what is checked out here";
+    let said = house.ok(&["execute"])?;
+    assert!(said.contains(gone) && said.contains("`glis restart TASK`"), "{said}");
+    plan(&house, &[core, task("extra", "write b.txt b", &["core"], None)])?;
+    let said = house.ok(&["execute"])?;
+    assert!(said.contains(gone) && said.contains("all the same: core"), "{said}");
     Ok(())
 }

@@ -6,6 +6,7 @@ use crate::support::house::{House, Outcome};
 use crate::support::planned::{BRANCH, Window, plan, record, runs, task};
 use crate::support::wreck::text_of;
 use serde_json::Value;
+use std::os::unix::fs::PermissionsExt as _;
 
 /// Nobody is told by itself what was not accepted.
 const ONCE: &str = "[plan]\nretries = 0\n";
@@ -56,11 +57,11 @@ fn an_agent_is_told_what_judges_it_and_what_was_not_accepted() -> Outcome {
     // A check that fails at the first try, as flaky ones do.
     let tries = house.folder().join("tries");
     let tries = tries.display();
-    let accept = format!("echo x >> {tries}; echo try; test $(wc -l < {tries}) -ge 2");
+    let accept = format!("echo x >> {tries}; echo first; seq 900; test $(wc -l < {tries}) -ge 2");
     let tasks = [task("a", "write a.txt a", &[], Some(&accept)), task("b", "say b", &["a"], None)];
     plan(&house, &tasks)?;
     let said = house.ok(&["execute"])?;
-    assert!(said.contains("All 2 tasks are done"), "{said}");
+    assert!(said.contains("2 of 2 tasks are done"), "{said}");
     let all = runs(&house, "a")?;
     let states: Vec<&Value> = all.iter().map(|run| &run["state"]).collect();
     assert_eq!(states, ["failed", "succeeded"]);
@@ -73,7 +74,7 @@ fn an_agent_is_told_what_judges_it_and_what_was_not_accepted() -> Outcome {
         .collect();
     assert!(told[0].contains(&format!("`{accept}`")), "{told:?}");
     assert!(
-        told[1].contains("not accepted") && told[1].contains("exit status: 1\ntry"),
+        told[1].contains("not accepted") && told[1].contains("exit status: 1\nfirst\n1\n"),
         "{told:?}"
     );
     Ok(())
@@ -159,6 +160,8 @@ fn accept_harms_nobody_and_leaves_nothing_running() -> Outcome {
     let pids = pids.display();
     let flood = format!(
         "(sleep 300 & echo $! >> {pids}); setsid sleep 300 & echo $! >> {pids}; \
+         env -i setsid sh -c 'echo $$ >> {pids}; exec sleep 300' & \
+         until test $(wc -l < {pids}) = 3; do :; done; \
          head -c 30000000 /dev/zero; echo the end"
     );
     let tasks = [
@@ -180,4 +183,22 @@ fn accept_harms_nobody_and_leaves_nothing_running() -> Outcome {
     assert!(std::fs::metadata(&log)?.len() < 2_000_000);
     assert!(std::fs::read(&log)?.ends_with(b"the end\n"));
     Ok(())
+}
+
+#[test]
+fn hooks_of_the_repository_have_their_say_where_that_is_wanted() -> Outcome {
+    let house = House::new()?;
+    let hook = house.repo().join(".git/hooks/pre-commit");
+    std::fs::create_dir_all(house.repo().join(".git/hooks"))?;
+    std::fs::write(&hook, "#!/bin/sh\necho no tabs here; test ! -e tabs.txt\n")?;
+    std::fs::set_permissions(&hook, std::fs::Permissions::from_mode(0o755))?;
+    plan(&house, &[task("a", "write tabs.txt a", &[], None)])?;
+    let (status, said, _) = Window::open(&house, &["--hooks"])?.end()?;
+    assert_eq!(status, Some(1), "{said}");
+    assert!(said.contains("a hook has refused it") && said.contains("no tabs here"), "{said}");
+    assert_eq!(record(&house, "a-1")?["state"], "waiting");
+    std::fs::remove_file(house.file("a-1", "tabs.txt")?)?;
+    std::fs::write(house.file("a-1", "blanks.txt")?, "x")?;
+    house.ok(&["resume", "a"])?;
+    until_succeeded(&house, "a-1")
 }

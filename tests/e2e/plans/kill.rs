@@ -4,7 +4,7 @@
 //! Here each kind of step is met once; `cargo xtask plan-kills` meets every step.
 
 use crate::support::house::{House, Outcome};
-use crate::support::planned::{BRANCH, Window, plan, task};
+use crate::support::planned::{BRANCH, Window, glis_among, plan, task};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use serde_json::{Value, json};
 use std::fs::File;
@@ -31,7 +31,7 @@ enum Killed {
 }
 
 /// The kinds of steps on the way from the plan's beginning to its end.
-const STEPS: [&str; 17] = [
+const STEPS: [&str; 19] = [
     "plan_begun",
     "run_began",
     "session_created",
@@ -45,11 +45,23 @@ const STEPS: [&str; 17] = [
     "message_taken",
     "turn_ended",
     "run_finishing",
+    "run_failed",
+    "run_accepted",
     "run_succeeded",
     "stop_began",
     "process_ended",
     "suspended",
 ];
+
+/// The task whose work is not accepted at first: what its `accept` prints has its agent mend it.
+const MENDED: usize = 5;
+
+/// Whether a person looks at each task before it is merged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Review {
+    None,
+    Each,
+}
 
 /// Each task leaves a line in a file of its own: done twice, it leaves two.
 fn tidy_up(house: &House) -> Outcome {
@@ -59,7 +71,12 @@ fn tidy_up(house: &House) -> Outcome {
             let needs = [n / 2, n / 3].into_iter().filter(|need| *need < n).map(name);
             let needs: Vec<String> = needs.collect();
             let needs: Vec<&str> = needs.iter().map(String::as_str).collect();
-            let accept = (n % 4 == 3).then(|| format!("test -f {}.txt", name(n / 2)));
+            let accept = match n {
+                MENDED => {
+                    Some("test -f t05ok.txt || { echo append t05ok.txt line; false; }".to_owned())
+                }
+                n => (n % 4 == 3).then(|| format!("test -f {}.txt", name(n / 2))),
+            };
             let prompt = format!("append {}.txt line", name(n));
             task(&name(n), &prompt, &needs, accept.as_deref())
         })
@@ -96,7 +113,7 @@ impl Doomed {
 }
 
 /// Executes the plan while everything dies at these points; says how often that was.
-fn played(points: &str, killed: Killed) -> Outcome<usize> {
+fn played(points: &str, killed: Killed, review: Review) -> Outcome<usize> {
     let house = House::new()?;
     tidy_up(&house)?;
     let folder: PathBuf = house.folder().join("points");
@@ -107,7 +124,8 @@ fn played(points: &str, killed: Killed) -> Outcome<usize> {
         std::fs::write(folder.join("spare"), "")?;
     }
     loop {
-        let window = Window::among(&house, &folder)?;
+        let args: &[&str] = if review == Review::Each { &["--review"] } else { &[] };
+        let window = Window::among(&house, &folder, args)?;
         if let Some(doomed) = &doomed {
             doomed.is(Some(window.pid()?));
         }
@@ -116,6 +134,7 @@ fn played(points: &str, killed: Killed) -> Outcome<usize> {
             Some(0) => break,
             // It was killed: another one is opened.
             None if killed != Killed::Daemon => {}
+            Some(1) if review == Review::Each => approve(&house, &folder)?,
             status => return Err(format!("{killed:?}: {status:?}: {said}{beside}").into()),
         }
     }
@@ -128,6 +147,18 @@ fn played(points: &str, killed: Killed) -> Outcome<usize> {
     Ok(reached.filter(|entry| is_point(&entry.file_name().to_string_lossy())).count())
 }
 
+/// Approves what waits for it. A daemon that dies meanwhile leaves it for the next time.
+fn approve(house: &House, folder: &Path) -> Outcome {
+    let told = glis_among(house, folder).args(["--json", "runs"]).output()?;
+    let runs: Value = serde_json::from_slice(&told.stdout).unwrap_or_default();
+    let waits = |run: &&Value| run["state"] == "waiting" && run["unmerged"] == "review";
+    for run in runs.as_array().into_iter().flatten().filter(waits) {
+        let task = run["task_id"].as_str().ok_or("no task")?;
+        glis_among(house, folder).args(["accept", task]).output()?;
+    }
+    Ok(())
+}
+
 /// Every task was done once, and what is merged is what an undisturbed plan leads to, byte for byte.
 fn check(house: &House) -> Outcome {
     let listed = house.git(&["ls-tree", BRANCH])?;
@@ -135,8 +166,10 @@ fn check(house: &House) -> Outcome {
     let line = house.folder().join("line");
     std::fs::write(&line, "line")?;
     let line = house.git(&["hash-object", &line.to_string_lossy()])?;
-    let file = |n: usize| format!("100644 blob {}\tt{n:02}.txt", line.trim());
-    let files = (0..TASKS).map(file);
+    let file = |name: String| format!("100644 blob {}\t{name}.txt", line.trim());
+    let mended = |n: usize| (n == MENDED).then(|| format!("t{n:02}ok"));
+    let names = (0..TASKS).flat_map(|n| std::iter::once(format!("t{n:02}")).chain(mended(n)));
+    let files = names.map(file);
     let wanted: Vec<String> = std::iter::once(before.trim().to_owned()).chain(files).collect();
     assert_eq!(listed.lines().collect::<Vec<_>>(), wanted);
     let runs = asked(house, "runs")?;
@@ -144,8 +177,14 @@ fn check(house: &House) -> Outcome {
     let state = |run: &Value| (run["task_id"].clone(), run["state"].clone());
     let mut states: Vec<_> = runs.iter().map(state).collect();
     states.sort_by_key(|(task, _)| task.to_string());
-    let once = |n: usize| (json!(format!("t{n:02}")), json!("succeeded"));
-    assert_eq!(states, (0..TASKS).map(once).collect::<Vec<_>>());
+    let runs = |n: usize| {
+        let failed = (n == MENDED).then_some("failed");
+        failed
+            .into_iter()
+            .chain(["succeeded"])
+            .map(move |state| (json!(format!("t{n:02}")), json!(state)))
+    };
+    assert_eq!(states, (0..TASKS).flat_map(runs).collect::<Vec<_>>());
     let sessions = asked(house, "ls")?;
     assert_eq!(sessions.as_array().map(Vec::len), Some(TASKS), "a run has one session");
     Ok(())
@@ -172,15 +211,24 @@ fn each_kind(sides: &[&str]) -> String {
 
 #[test]
 fn the_daemon_is_killed_at_each_kind_of_step() -> Outcome {
-    let reached = played(&each_kind(&["before", "after"]), Killed::Daemon)?;
+    let reached = played(&each_kind(&["before", "after"]), Killed::Daemon, Review::None)?;
     assert_eq!(reached, 2 * STEPS.len(), "not every kind of step was met");
     Ok(())
 }
 
 #[test]
 fn the_daemon_and_the_window_are_killed_at_each_kind_of_step() -> Outcome {
-    let reached = played(&each_kind(&["after"]), Killed::Both)?;
+    let reached = played(&each_kind(&["after"]), Killed::Both, Review::None)?;
     assert_eq!(reached, STEPS.len(), "not every kind of step was met");
+    Ok(())
+}
+
+/// What waits for a person waits beyond every death, and is merged once.
+#[test]
+fn the_daemon_is_killed_at_each_kind_of_step_of_a_plan_that_is_reviewed() -> Outcome {
+    let points = format!("{}\nafter:run_waits\nbefore:run_waits\n", each_kind(&["after"]));
+    let reached = played(&points, Killed::Daemon, Review::Each)?;
+    assert_eq!(reached, STEPS.len() + 2, "not every kind of step was met");
     Ok(())
 }
 
@@ -198,7 +246,10 @@ fn everything_is_killed_at_every_step() -> Outcome {
     for killed in whom {
         for side in sides {
             for at in lives.clone() {
-                let met = played(&format!("{side}:every:{GAP}:{at}\n"), *killed)?;
+                // A person who looks at each task has a window that lives: every other life of those is reviewed.
+                let reviewed = *killed == Killed::Daemon && at % 2 == 0;
+                let review = if reviewed { Review::Each } else { Review::None };
+                let met = played(&format!("{side}:every:{GAP}:{at}\n"), *killed, review)?;
                 println!("{killed:?} {side} every {GAP} from {at}: killed {met} times");
                 assert!(met > TASKS / 2, "{met}");
             }

@@ -1,7 +1,7 @@
 //! What happens around a plan while it is executed: its file is changed, other windows are opened, its
 //! repository goes away, the daemon dies while a task is judged, everything is paused.
 
-use crate::support::house::{House, Outcome, eventually};
+use crate::support::house::{House, Outcome, eventually, program};
 use crate::support::planned::{BRANCH, LONG, Window, plan, record, runs, task, until_at_work};
 use crate::support::wreck::text_of;
 
@@ -28,7 +28,7 @@ fn two_windows_on_a_plan_show_the_same_and_no_task_is_done_twice() -> Outcome {
     for window in windows.into_iter().chain([late]) {
         let (status, said, beside) = window.end()?;
         assert_eq!(status, Some(0), "{said}{beside}");
-        assert!(said.contains(&format!("All 2 tasks are done: branch {BRANCH}")), "{said}");
+        assert!(said.contains(&format!("2 of 2 tasks are done: branch {BRANCH}")), "{said}");
     }
     assert_eq!((runs(&house, "a")?.len(), runs(&house, "b")?.len()), (1, 1));
     Ok(())
@@ -60,7 +60,7 @@ fn a_file_that_is_changed_meanwhile_reaches_what_is_not_begun() -> Outcome {
     open(&house)?;
     let (status, said, beside) = window.end()?;
     assert_eq!(status, Some(0), "{said}{beside}");
-    assert!(said.contains("All 3 tasks are done"), "{said}");
+    assert!(said.contains("3 of 3 tasks are done"), "{said}");
     // What was under way went on as it had begun; what came after it is as the file has it now.
     let files = house.git(&["ls-tree", "--name-only", BRANCH])?;
     assert_eq!(files.lines().collect::<Vec<_>>(), ["a.txt", "b.txt", "c.txt", "file.txt"]);
@@ -202,5 +202,52 @@ fn the_session_of_a_task_may_be_idle_for_longer_than_others() -> Outcome {
     assert_eq!(house.show(waits)?["idle_timeout_secs"], 2700);
     house.rehearsal("chat")?;
     assert_eq!(house.show("chat")?["idle_timeout_secs"], 600);
+    Ok(())
+}
+
+#[test]
+fn a_task_that_an_agent_proposes_is_worked_on_once_a_person_approves_it() -> Outcome {
+    let house = House::new()?;
+    house.configure(&format!(
+        "[notify]\ncommand = \"cat >> {}/told\"\n",
+        house.folder().display()
+    ))?;
+    let glis = program().display().to_string();
+    let proposes = |id: &str| {
+        format!(
+            "run {glis} plan add {id} --propose --title More --prompt 'write {id}.txt x' --agent rehearsal"
+        )
+    };
+    let both = format!("{} ;; {}", proposes("more"), proposes("less"));
+    plan(&house, &[task("a", &both, &[], None)])?;
+    // From where the agent works, which has no such file itself.
+    let (status, said, beside) = Window::open(&house, &[])?.end()?;
+    assert_eq!(status, Some(0), "{said}{beside}");
+    assert!(said.contains("1 of 1 task is done"), "{said}");
+    let shown = house.ok(&["plan", "show"])?;
+    assert!(shown.contains("? proposed") && shown.contains("more"), "{shown}");
+    eventually("a person is told", || {
+        let told = std::fs::read_to_string(house.folder().join("told")).unwrap_or_default();
+        told.contains("an agent proposes the task more (More); `glis plan approve more`")
+    })?;
+    house.ok(&["plan", "approve", "more"])?;
+    house.ok(&["plan", "rm", "less"])?;
+    let done = house.ok(&["execute"])?;
+    assert!(done.contains("2 of 2 tasks are done"), "{done}");
+    assert_eq!(house.fails(&["runs", "less"])?.0, 3, "nobody has worked on it");
+    let (_, told) = house.fails(&["plan", "approve", "nobody"])?;
+    assert!(told.to_string().contains("nobody"), "{told}");
+    Ok(())
+}
+
+#[test]
+fn a_plan_that_is_only_proposed_says_how_it_is_begun() -> Outcome {
+    let house = House::new()?;
+    let args = ["plan", "add", "a", "--propose", "--agent", "rehearsal", "--prompt", "say a"];
+    house.ok(&args)?;
+    let (_, told) = house.fails(&["execute"])?;
+    assert!(told.to_string().contains("`glis plan approve ID`"), "{told}");
+    house.ok(&["plan", "approve", "a"])?;
+    house.ok(&["execute"])?;
     Ok(())
 }

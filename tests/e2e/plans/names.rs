@@ -64,8 +64,11 @@ fn yes_is_a_yes_and_the_choices_are_named() -> Outcome {
         house.until("a", "waiting")?;
         let (_, error) = house.fails(&["resume", "a"])?;
         assert!(text_of(&error, "hint")?.contains("--answer yes|no"), "{error}");
+        // Where nobody could answer, the window has ended and says how.
+        let (status, said, _) = window.end()?;
+        assert_eq!(status, Some(1), "{said}");
         house.ok(&["resume", "a", "--answer", answer])?;
-        let (_, said, _) = window.end()?;
+        house.glis().arg("execute").output()?;
         assert!(said.contains("go on? (`glis resume a --answer yes|no`)"), "{said}");
         assert_eq!(house.file("a-1", "a.txt")?.exists(), done, "{answer}");
     }

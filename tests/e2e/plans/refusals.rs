@@ -72,7 +72,7 @@ fn a_task_is_resumed_by_the_provider_that_began_it_whatever_its_file_says() -> O
     plan(&house, &[other])?;
     house.ok(&["resume", "long"])?;
     house.follow(1)?.until(|e| e["event"] == "run_succeeded")?;
-    let after = record(&house, "long-1")?;
+    let after = &runs(&house, "long")?[0];
     for field in ["provider", "provider_session_ref", "run_id"] {
         assert_eq!(after[field], before[field], "{field}");
     }

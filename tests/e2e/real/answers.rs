@@ -194,6 +194,11 @@ fn codex_headless_that_is_paused_at_a_question_was_denied_nothing() -> Outcome {
 }
 
 #[test]
+fn codex_terminal_that_is_paused_at_a_question_was_denied_nothing() -> Outcome {
+    paused_at_a_question(CODEX_TERMINAL)
+}
+
+#[test]
 fn claude_headless_is_given_leave_for_the_session() -> Outcome {
     leave_for_the_session(CLAUDE_HEADLESS)
 }

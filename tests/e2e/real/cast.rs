@@ -391,7 +391,7 @@ pub(crate) fn times(request: &Received, voice: Voice, words: &str) -> usize {
     said.filter(|turn| turn.text.contains(words)).count()
 }
 
-fn walk(folder: &std::path::Path) -> Outcome<Vec<PathBuf>> {
+pub(super) fn walk(folder: &std::path::Path) -> Outcome<Vec<PathBuf>> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder)? {
         let path = entry?.path();

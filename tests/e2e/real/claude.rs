@@ -183,6 +183,33 @@ fn it_stays_in_the_worktree_of_its_session() -> Outcome {
     Ok(())
 }
 
+/// A helper gets no worktree of its own, whether the model asks for one or the helper's definition.
+#[test]
+fn its_helpers_stay_there_too() -> Outcome {
+    for part in [CLAUDE_HEADLESS, CLAUDE_TERMINAL] {
+        let Some(real) = Real::with(CLAUDE)? else { return Ok(()) };
+        let definitions = real.config().join("agents");
+        std::fs::create_dir_all(&definitions)?;
+        let definition = "---\nname: apart\ndescription: d\nisolation: worktree\n---\nDo it.\n";
+        std::fs::write(definitions.join("apart.md"), definition)?;
+        let play = Play::of(real, part, &[])?;
+        play.real.model.learn("at the side", &[text("beside")]);
+        let asked = json!({"description": "d", "prompt": "at the side",
+            "subagent_type": "general-purpose", "isolation": "worktree"});
+        let defined =
+            json!({"description": "d", "prompt": "at the side", "subagent_type": "apart"});
+        let steps = [step(("Agent", asked)), step(("Agent", defined)), text("done")];
+        play.send(&prompt("have it done", &steps))?;
+        play.until("idle")?;
+        play.turn("and now?")?;
+        let told = play.asked("and now?")?;
+        let refused = times(&told, Voice::Tool, "Work in the worktree of this session.");
+        assert_eq!(refused, 2, "{:#?}", told.turns);
+        assert!(!play.house().repo().join(".claude/worktrees").exists());
+    }
+    Ok(())
+}
+
 /// Allowed for the session, it is in another mode than before.
 #[test]
 fn messages_are_taken_after_leave_for_the_session() -> Outcome {

@@ -26,7 +26,7 @@ const GO_ON: &str = "The usage limit that ended your last turn is over.";
 fn a_limit_is_met(part: Part, told: Told) -> Outcome {
     let Some(mut real) = Real::with(part.agent)? else { return Ok(()) };
     let clock = WallClock::of(&mut real.house)?;
-    real.house.configure("[limit]\nresume = true\n")?;
+    real.house.configure("[usage_limit]\nresume = true\n")?;
     if part.agent == CLAUDE {
         // It would try again for minutes.
         real.house.surround("CLAUDE_CODE_MAX_RETRIES", "1");
@@ -102,7 +102,7 @@ fn opencode_parks_and_goes_on() -> Outcome {
 fn gemini_parks_and_is_asked_again() -> Outcome {
     let Some(mut real) = Real::with(GEMINI_HEADLESS.agent)? else { return Ok(()) };
     let clock = WallClock::of(&mut real.house)?;
-    real.house.configure("[limit]\nresume = true\n")?;
+    real.house.configure("[usage_limit]\nresume = true\n")?;
     let play = Play::of(real, GEMINI_HEADLESS, &[])?;
     play.turn("first words")?;
     let used_up = Step { err: Some(429), times: Some(1), limit_until: Some(1), ..text("so it is") };

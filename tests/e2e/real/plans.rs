@@ -1,7 +1,7 @@
 //! A plan worked on by real agents: interrupted, and resumed by the id of its own conversation.
 
 use super::Real;
-use super::cast::{CLAUDE_HEADLESS, CODEX_HEADLESS, Part, held, times};
+use super::cast::{CLAUDE_HEADLESS, CODEX_HEADLESS, Part, held, times, walk};
 use crate::support::clock::WallClock;
 use crate::support::house::{Outcome, eventually};
 use crate::support::planned::{Window, record_in, runs};
@@ -9,7 +9,7 @@ use crate::support::wreck::text_of;
 use glis_stub_model::installed::CLAUDE;
 use glis_stub_model::{Step, Voice, prompt};
 use serde_json::{Value, json};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -22,6 +22,14 @@ fn interrupted(part: Part) -> Outcome<Option<(Real, Value)>> {
     house.ok(&["plan", "add", "next", "--agent", agent, "--prompt", "something else"])?;
     let window = Window::open(house, &[])?;
     real.model.until_held("first")?;
+    // What was cut before it was in a transcript is no conversation, and is said again.
+    let is_transcript = |path: &PathBuf| {
+        path.iter().any(|part| part == "projects" || part == "sessions")
+            && std::fs::read_to_string(path).is_ok_and(|text| text.contains("do the task"))
+    };
+    eventually("it is written down", || {
+        walk(&real.config()).is_ok_and(|files| files.iter().any(is_transcript))
+    })?;
     window.interrupt()?;
     let (status, said, beside) = window.end()?;
     assert_eq!(status, Some(130), "{said}{beside}");
@@ -162,9 +170,12 @@ fn a_task_that_asks_is_answered_by_resume(part: Part) -> Outcome {
     house.until("ask", "waiting")?;
     let waiting = runs(house, "ask")?;
     assert_eq!(waiting.last().map(|run| run["state"].clone()), Some(json!("waiting")));
-    house.ok(&["resume", "ask", "--answer", "allow"])?;
+    // Nobody answers in a pipe: it has ended, and says how.
     let (status, said, beside) = window.end()?;
-    assert_eq!(status, Some(0), "{said}{beside}");
+    assert_eq!(status, Some(1), "{said}{beside}");
+    assert!(said.contains("`glis resume ask --answer yes|no`"), "{said}");
+    house.ok(&["resume", "ask", "--answer", "allow"])?;
+    house.ok(&["execute"])?;
     house.git(&["cat-file", "-e", "glis/plan/plan:made.txt"])?;
     Ok(())
 }
@@ -300,7 +311,7 @@ fn codex_drafts_a_plan() -> Outcome {
 fn a_limit_in_a_task_is_waited_for(part: Part) -> Outcome {
     let Some(mut real) = Real::with(part.agent)? else { return Ok(()) };
     let clock = WallClock::of(&mut real.house)?;
-    real.house.configure("[limit]\nresume = true\n")?;
+    real.house.configure("[usage_limit]\nresume = true\n")?;
     if part.agent == CLAUDE {
         // It would try again for minutes, and tells a time only to who has a subscription.
         real.house.surround("CLAUDE_CODE_MAX_RETRIES", "1");

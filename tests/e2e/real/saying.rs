@@ -64,10 +64,11 @@ fn a_chat_sees_what_claude_is_saying() -> Outcome {
     bot.start()?;
     bot.ask("/new blue", "Session blue created.")?;
     bot.say(&prompt("tell a story", &[held("Once upon a time. The key was sk-ant-0", "gate")]));
-    eventually("a draft shows it", || bot.api.drafts() == ["Once upon a time. The key was"])?;
-    assert_eq!(bot.count("Once upon"), 0, "no message has it yet");
+    let shown = || bot.api.previews().pop().map(|preview| preview.text);
+    eventually("it is shown", || shown().as_deref() == Some("Once upon a time. The key was"))?;
+    assert_eq!(bot.count("Once upon"), 0, "no message that makes a sound has it yet");
     model.open("gate");
     bot.hear("Once upon a time. The key was sk-ant-0")?;
-    assert!(bot.api.drafts().is_empty(), "a draft goes with the message");
+    eventually("what was shown goes with the message", || bot.api.previews().is_empty())?;
     Ok(())
 }

@@ -328,6 +328,12 @@ impl House {
         Ok(i32::try_from(pid)?)
     }
 
+    /// The daemon that lives, without a command that would start one.
+    pub(crate) fn living_daemon(&self) -> Option<i32> {
+        let told = std::fs::read_to_string(self.home().join("daemon.lock")).ok()?;
+        told.trim().parse().ok().filter(|pid| lives(*pid))
+    }
+
     /// Kills the daemon as a crash would, and waits until it is gone.
     pub(crate) fn kill_daemon(&self) -> Outcome {
         kill_and_wait(self.daemon_pid()?)
@@ -443,6 +449,9 @@ pub(crate) fn lives(pid: i32) -> bool {
     stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with(['Z', 'X']))
 }
 
+/// Past this a stream counts as hung. `OpenCode` alone takes 40 s to start where eight others use both cores.
+const SILENCE_MAX: Duration = Duration::from_secs(120);
+
 /// The lines of JSON that a command prints, one after the other.
 pub(crate) struct Lines {
     lines: mpsc::Receiver<String>,
@@ -464,7 +473,7 @@ impl Lines {
     /// Waits for a line like this; fails when the stream ends or stays silent for long.
     pub(crate) fn until(&mut self, wanted: impl Fn(&Value) -> bool) -> Outcome<Value> {
         loop {
-            let line = match self.lines.recv_timeout(Duration::from_secs(40)) {
+            let line = match self.lines.recv_timeout(SILENCE_MAX) {
                 Ok(line) => line,
                 Err(mpsc::RecvTimeoutError::Timeout) => return Err("nothing more is told".into()),
                 Err(mpsc::RecvTimeoutError::Disconnected) => return Err(self.why_ended().into()),
@@ -488,7 +497,7 @@ impl Lines {
     pub(crate) fn rest(&mut self) -> Outcome<Vec<Value>> {
         let mut rest = Vec::new();
         loop {
-            match self.lines.recv_timeout(Duration::from_secs(40)) {
+            match self.lines.recv_timeout(SILENCE_MAX) {
                 Ok(line) => rest.push(serde_json::from_str(&line)?),
                 Err(mpsc::RecvTimeoutError::Disconnected) => return Ok(rest),
                 Err(silent) => return Err(silent.into()),

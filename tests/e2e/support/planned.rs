@@ -13,10 +13,21 @@ pub(crate) const LONG: &str = "write began.txt yes ;; touch-slowly slow.txt 1000
 
 /// A task of a plan, as its file has it.
 pub(crate) fn task(id: &str, prompt: &str, needs: &[&str], accept: Option<&str>) -> String {
+    task_by("agent = \"rehearsal\"", id, prompt, needs, accept)
+}
+
+/// The same, with the line that says who works on it.
+pub(crate) fn task_by(
+    who: &str,
+    id: &str,
+    prompt: &str,
+    needs: &[&str],
+    accept: Option<&str>,
+) -> String {
     let needs: Vec<String> = needs.iter().map(|need| format!("{need:?}")).collect();
     let accept = accept.map(|accept| format!("accept = {accept:?}\n")).unwrap_or_default();
     format!(
-        "[[task]]\nid = {id:?}\nprompt = {prompt:?}\nagent = \"rehearsal\"\nneeds = [{}]\n{accept}\n",
+        "[[task]]\nid = {id:?}\nprompt = {prompt:?}\n{who}\nneeds = [{}]\n{accept}\n",
         needs.join(", ")
     )
 }
@@ -49,6 +60,13 @@ pub(crate) fn record_in(house: &House, plan: &str, run: &str) -> Outcome<Value> 
     Ok(serde_json::from_slice(&text)?)
 }
 
+/// A command whose daemons die where a folder says: `GLIS_FAILPOINT=once:DIR`.
+pub(crate) fn glis_among(house: &House, points: &Path) -> Command {
+    let mut command = house.glis();
+    command.env("GLIS_FAILPOINT", format!("once:{}", points.display()));
+    command
+}
+
 /// A window on a plan.
 pub(crate) struct Window(Background);
 
@@ -60,12 +78,10 @@ impl Window {
         Ok(Self(Background::start(&mut command)?))
     }
 
-    /// One whose daemons die where a folder says: `GLIS_FAILPOINT=once:DIR`.
-    pub(crate) fn among(house: &House, points: &Path) -> Outcome<Self> {
-        let mut command: Command = house.glis();
-        command.args(["execute", "--jobs", "2"]);
-        command.env("GLIS_FAILPOINT", format!("once:{}", points.display()));
-        Ok(Self(Background::start(&mut command)?))
+    /// One whose daemons die where a folder says.
+    pub(crate) fn among(house: &House, points: &Path, args: &[&str]) -> Outcome<Self> {
+        let mut command = glis_among(house, points);
+        Ok(Self(Background::start(command.args(["execute", "--jobs", "2"]).args(args))?))
     }
 
     /// Ctrl+C.

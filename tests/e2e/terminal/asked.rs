@@ -110,6 +110,7 @@ fn what_is_asked_hides_nothing_and_is_allowed_when_all_of_it_was_seen() -> Outco
     assert_eq!(house.show("blue")?["status"], "waiting");
     // A yes behind a key that was held comes too early; one after a moment does not.
     loop {
+        tmux.until("one", |screen| !screen.contains("not answered"))?;
         tmux.key("one", "y")?;
         let screen = tmux.until("one", |screen| {
             screen.contains("not answered") || screen.contains("allowed by you")
@@ -117,6 +118,5 @@ fn what_is_asked_hides_nothing_and_is_allowed_when_all_of_it_was_seen() -> Outco
         if screen.contains("allowed by you") {
             return house.until("blue", "idle").map(drop);
         }
-        tmux.until("one", |screen| !screen.contains("not answered"))?;
     }
 }

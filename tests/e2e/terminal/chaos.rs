@@ -1,6 +1,7 @@
 //! Keys, sizes and signals as nobody would give them: the overview leaves the terminal as it was, always.
 
 use super::overview::{opened, overview_pid};
+use crate::support::dice::Dice;
 use crate::support::house::{House, Outcome, eventually, lives};
 use crate::support::seeds;
 use crate::support::tmux::Tmux;
@@ -37,23 +38,6 @@ const LAST: &[u8] = b"\nall-is-over";
 /// How many keys a seed plays unless `GLIS_KEYS` says otherwise, in strokes of so many.
 const KEYS: usize = 1500;
 const STROKE: u64 = 12;
-
-/// A small generator, so that a seed plays the same everywhere.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, end: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % end.max(1)
-    }
-
-    fn one_of<'a>(&mut self, all: &[&'a [u8]]) -> &'a [u8] {
-        let at = usize::try_from(self.below(all.len() as u64)).unwrap_or(0);
-        all.get(at).copied().unwrap_or_default()
-    }
-}
 
 /// Keys that lead somewhere, and things that a terminal says by itself.
 const WORDS: &[&[u8]] = &[
@@ -103,7 +87,7 @@ fn stroke(dice: &mut Dice) -> Vec<u8> {
     let mut bytes = Vec::new();
     for _ in 0..STROKE {
         if dice.below(3) == 0 {
-            bytes.extend_from_slice(dice.one_of(WORDS));
+            bytes.extend_from_slice(dice.one_of::<&[u8]>(WORDS));
         } else {
             bytes.push(33 + u8::try_from(dice.below(94)).unwrap_or(0));
         }
@@ -187,7 +171,7 @@ fn play(seed: u64) -> Outcome {
     let (folder, script) = (here.display().to_string(), here.join("script"));
     tmux.line("one", &format!("clear; EDITOR=true HERE='{folder}' sh '{}'", script.display()))?;
     tmux.sees("one", "? keys")?;
-    let mut dice = Dice(seed | 1);
+    let mut dice = Dice::of(seed | 1);
     let (mut keys, wish) = (0, std::env::var("GLIS_KEYS").ok());
     let wanted = wish.map_or(Ok(KEYS), |wish| wish.parse())?;
     while keys < wanted {

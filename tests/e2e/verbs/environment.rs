@@ -109,7 +109,7 @@ fn a_holder_that_cannot_tell_leaves_the_daemons_own_environment() -> Outcome {
     std::fs::create_dir_all(house.home())?;
     // A holder of a time before that word.
     let yard = house.repo().parent().ok_or("no parent")?.to_owned();
-    let program = crate::daemon::upgrade::program_without(&yard, b"environment")?;
+    let program = crate::daemon::upgrade::program_without(&yard, "environment")?;
     left_in_the_middle_of_a_stop(&house, &program, "of-the-first-start")?;
     let seen = std::fs::read_to_string(house.file("blue", "a.txt")?)?;
     assert_eq!(seen.trim(), "", "nobody gave the second daemon a colour");

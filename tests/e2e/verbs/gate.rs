@@ -177,6 +177,46 @@ fn who_is_stuck_is_named_after_the_time_and_pauses_at_its_next_boundary() -> Out
     Ok(())
 }
 
+/// In the middle of a turn it is told to go on; what it was asking waits for a person, who is told so.
+#[test]
+fn what_the_gate_cuts_off_goes_on_or_says_that_it_needs_a_person() -> Outcome {
+    let house = House::new()?;
+    for (name, words, state) in [
+        ("blue", "work 600", "busy"),
+        ("red", "approve push?", "waiting"),
+        ("own", "work 600", "busy"),
+    ] {
+        house.rehearsal(name)?;
+        house.ok(&["send", name, words])?;
+        house.until(name, state)?;
+    }
+    house.ok(&["pause", "own", "--mode", "force"])?;
+    house.ok(&["pause", "--all", "--mode", "force"])?;
+    house.ok(&["resume", "--all"])?;
+    let goes_on = "Continue from where we left off.";
+    house.follow(1)?.until(|event| {
+        event["event"] == "message_queued" && event["text"].to_string().contains(goes_on)
+    })?;
+    let blue = house.until("blue", "idle")?;
+    assert_eq!((&blue["cut_off"], &blue["queued"]), (&json!(false), &json!(0)));
+    let told = house.talk("blue")?;
+    let ours = told.iter().filter(|(voice, text)| voice == "user" && text.contains(goes_on));
+    assert_eq!(ours.count(), 1, "{told:?}");
+    let red = house.until("red", "idle")?;
+    assert_eq!(red["was_asking"].as_array().map(Vec::len), Some(1), "{red}");
+    // Who resumes one alone says how it goes on. Until then it is shown, and not suspended.
+    house.ok(&["resume", "own"])?;
+    let own = house.until("own", "idle")?;
+    assert_eq!((&own["cut_off"], &own["suspend_at"]), (&json!(true), &json!(null)), "{own}");
+    let told = house.ok(&["ls"])?;
+    let line = |name: &str| told.lines().find(|line| line.starts_with(name)).unwrap_or_default();
+    assert!(line("red").contains("was asking: push?"), "{told}");
+    assert!(line("own").contains("its last turn was cut off"), "{told}");
+    house.turn("own", "say more")?;
+    assert!(!house.ok(&["ls"])?.contains("cut off"));
+    Ok(())
+}
+
 #[test]
 fn what_is_at_work_goes_on_if_everything_is_resumed_before_it_has_stopped() -> Outcome {
     let house = House::new()?;

@@ -56,9 +56,14 @@ fn what_would_not_be_a_plan_is_told_by_line_and_not_written() -> Outcome {
 #[test]
 fn a_title_cannot_turn_what_stands_beside_it() -> Outcome {
     let house = House::new()?;
-    house.ok(&["plan", "add", "dust", "--prompt", "x", "--title", "a\u{202e}b"])?;
-    let shown = String::from_utf8(house.glis().args(["plan", "show"]).output()?.stdout)?;
-    assert_eq!(shown, "└─ ● dust  a\\u{202e}b\n");
+    let add = ["plan", "add", "dust", "--prompt", "x", "--title", "a\u{202e}b"];
+    let (status, error) = house.fails(&add)?;
+    assert_eq!(status, 2, "{error}");
+    let told = error["message"].as_str().unwrap_or_default();
+    assert!(
+        told.contains("`dust` has letters in `title` that are not seen: a\\u{202e}b"),
+        "{error}"
+    );
     Ok(())
 }
 

@@ -2,6 +2,7 @@
 //! done twice.
 
 use super::guard::token;
+use crate::support::dice::Dice;
 use crate::support::house::{House, Outcome};
 use crate::support::web::{Shown, Terminal, Web};
 use serde_json::{Value, json};
@@ -18,18 +19,6 @@ const FRAMES: u64 = 2;
 const MESSAGES: usize = 300;
 /// They go to so many sessions.
 const SESSIONS: usize = 4;
-
-/// Numbers that look random and are the same in every run.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, most: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % most
-    }
-}
 
 #[test]
 fn two_hundred_cuts_miss_no_event_and_leave_every_row_right() -> Outcome {
@@ -57,7 +46,7 @@ fn two_hundred_cuts_miss_no_event_and_leave_every_row_right() -> Outcome {
 
 #[expect(clippy::needless_pass_by_value, reason = "what is asked for ends with it")]
 fn cut(house: &House, web: &Web, token: &str, ask: SyncSender<()>) -> Outcome {
-    let (mut dice, mut last, mut seen) = (Dice(7), 0, Shown::default());
+    let (mut dice, mut last, mut seen) = (Dice::of(7), 0, Shown::default());
     let mut resumed = 0;
     let wish = std::env::var("GLIS_FRAMES").ok().and_then(|number| number.parse().ok());
     for number in 0..CUTS {
@@ -164,7 +153,7 @@ fn share() -> usize {
 
 /// Sends in order. An answer that is lost is asked for again under the same key.
 fn send(web: &Web, token: &str, session: usize) -> Outcome {
-    let mut dice = Dice(session as u64 + 11);
+    let mut dice = Dice::of(session as u64 + 11);
     let (host, bearer) = (web.host(), format!("Bearer {token}"));
     let path = format!("/api/v1/sessions/s{session}/send");
     for at in 0..share() {

@@ -1,7 +1,7 @@
 //! An agent that works outside of its worktree all the same: it is told, and its work can be brought back.
 
-use crate::support::house::{House, Outcome};
-use serde_json::Value;
+use crate::support::house::{House, Outcome, eventually};
+use serde_json::{Value, json};
 use std::path::Path;
 use std::process::Command;
 
@@ -47,5 +47,33 @@ fn what_no_git_can_bring_back_is_named() -> Outcome {
     let shown = gone_to(&house, other.path())?;
     assert_eq!(shown["elsewhere"]["way_back"], Value::Null);
     assert!(house.ok(&["show", "blue"])?.contains("copy what you want to keep"));
+    Ok(())
+}
+
+/// What it asks there is left to a person, and answered by rule again where it belongs.
+#[test]
+fn no_rule_answers_for_an_agent_that_works_elsewhere() -> Outcome {
+    let house = House::new()?;
+    let made = house.json(&["new", "blue", "--agent", "rehearsal", "--headless", "--auto-yes"])?;
+    let home = made["worktree"].as_str().ok_or("no worktree")?;
+    let other = tempfile::tempdir()?;
+    gone_to(&house, other.path())?;
+    let verdict = |house: &House| -> Outcome<Value> {
+        let log = house.json(&["auto-yes", "log", "blue"])?;
+        Ok(log.as_array().and_then(|all| all.last()).ok_or("none")?.clone())
+    };
+    house.ok(&["send", "blue", "approve run ls -la"])?;
+    house.until("blue", "waiting")?;
+    eventually("it is judged", || verdict(&house).is_ok())?;
+    let said = verdict(&house)?;
+    assert_eq!(
+        (&said["verdict"], &said["why"]),
+        (&json!("manual"), &json!("path_outside")),
+        "{said}"
+    );
+    house.ok(&["answer", "blue", "deny"])?;
+    house.until("blue", "idle")?;
+    house.turn("blue", &format!("go {home} ;; approve run ls -la"))?;
+    assert_eq!(verdict(&house)?["verdict"], "accept");
     Ok(())
 }

@@ -19,7 +19,7 @@ pub struct RealAgent {
 pub const CLAUDE: RealAgent = RealAgent {
     name: "claude",
     package: "@anthropic-ai/claude-code",
-    version: "2.1.326",
+    version: "2.1.327",
     programs: &[
         ("linux-x86_64", "@anthropic-ai/claude-code-linux-x64/claude"),
         ("linux-aarch64", "@anthropic-ai/claude-code-linux-arm64/claude"),

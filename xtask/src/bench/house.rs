@@ -133,7 +133,7 @@ impl<'a> House<'a> {
             // The peers know no limit, and some benches hold two hundred sessions.
             let home = folder.path().join("g");
             fs::create_dir(&home)?;
-            fs::write(home.join("config.toml"), "[limits]\nlive = 0\n")?;
+            fs::write(home.join("config.toml"), "[concurrency]\nlive = 0\n")?;
         }
         let house = Self {
             peer,

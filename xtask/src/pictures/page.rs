@@ -14,8 +14,8 @@ use crate::cargo::Workspace;
 /// Which pictures are taken, and where they go.
 #[derive(Clone, Copy)]
 pub(super) enum Which<'f> {
-    /// The two that README.md shows.
-    Readme(&'f Path),
+    /// The two that docs/web.md shows.
+    Docs(&'f Path),
     /// Every view in both sizes and themes.
     Views(&'f Path),
 }
@@ -37,7 +37,7 @@ pub(super) fn take(workspace: &Workspace, glis: &Path, which: Which<'_>) -> Resu
     script.env("GLIS_BROWSER", program).env("GLIS_BROWSER_MODULES", modules);
     script.env("GLIS_PAGE", link).env("GLIS_PICTURES_HOME", stage.home());
     let folder = match which {
-        Which::Readme(folder) => folder,
+        Which::Docs(folder) => folder,
         Which::Views(folder) => {
             script.env("GLIS_PICTURES_ALL", "1");
             folder

@@ -33,7 +33,6 @@ pub(super) enum Offer {
     Plan,
     /// To leave the mode in which it plans, without one.
     NoPlan,
-    /// One of these.
     Choice(Vec<String>),
     /// More than one key can choose.
     Form,
@@ -95,6 +94,8 @@ struct Dialog {
     /// The name of the file that it is about.
     file: Option<String>,
     offer: Offer,
+    /// The helper that asks; empty if it is the agent itself.
+    helper: String,
 }
 
 /// A tool that is about to run. What it asks for does not say for which use of it.
@@ -102,9 +103,9 @@ struct Begun {
     tool_use: String,
     tool: String,
     input: Value,
+    helper: String,
 }
 
-/// All that it asks.
 #[derive(Default)]
 pub(super) struct Dialogs {
     open: Vec<Dialog>,
@@ -114,15 +115,15 @@ pub(super) struct Dialogs {
 }
 
 impl Dialogs {
-    /// A turn begins.
     pub(super) fn begin_turn(&mut self) {
         self.crowded = self.open.len() > 1;
     }
 
     /// A tool is about to run.
-    pub(super) fn tool_began(&mut self, tool_use: &str, tool: &str, input: &Value) {
-        let (tool_use, tool, input) = (tool_use.to_owned(), tool.to_owned(), input.clone());
-        self.begun.push(Begun { tool_use, tool, input });
+    pub(super) fn tool_began(&mut self, hook: &Value) {
+        let own = |key: &str| text(hook, key).to_owned();
+        let (tool_use, tool, helper) = (own("/tool_use_id"), own("/tool_name"), own("/agent_id"));
+        self.begun.push(Begun { tool_use, tool, input: hook["tool_input"].clone(), helper });
         let surplus = self.begun.len().saturating_sub(BEGUN_MAX);
         self.begun.drain(..surplus);
     }
@@ -135,12 +136,8 @@ impl Dialogs {
     }
 
     /// It asks something more. Returns what can be answered.
-    pub(super) fn ask(
-        &mut self,
-        id: AskId,
-        (tool, kind): (&str, AskKind),
-        input: &Value,
-    ) -> Vec<String> {
+    pub(super) fn ask(&mut self, id: AskId, kind: AskKind, hook: &Value) -> Vec<String> {
+        let (tool, input) = (text(hook, "/tool_name"), &hook["tool_input"]);
         self.crowded |= !self.open.is_empty();
         let waits = |begun: &&Begun| self.open.iter().any(|one| one.tool_use == begun.tool_use);
         let same = |begun: &&Begun| begun.tool == tool && begun.input == *input && !waits(begun);
@@ -151,14 +148,15 @@ impl Dialogs {
         let (content, file) = (tool_words(tool, input), name.map(str::to_owned));
         let offer = Offer::of(tool, kind, input);
         let choices = offer.choices();
-        self.open.push(Dialog { id, tool_use, content, file, offer });
+        let helper = text(hook, "/agent_id").to_owned();
+        self.open.push(Dialog { id, tool_use, content, file, offer, helper });
         choices
     }
 
-    /// Nothing is asked any more.
-    pub(super) fn clear(&mut self) -> impl Iterator<Item = AskId> + use<> {
-        self.begun.clear();
-        std::mem::take(&mut self.open).into_iter().map(|dialog| dialog.id)
+    /// Nothing is asked any more but by helpers that go on.
+    pub(super) fn clear(&mut self, goes_on: impl Fn(&str) -> bool) -> impl Iterator<Item = AskId> {
+        self.begun.retain(|begun| goes_on(&begun.helper));
+        self.open.extract_if(.., move |dialog| !goes_on(&dialog.helper)).map(|dialog| dialog.id)
     }
 
     /// More than one stood in a row in this turn: a rule does not say which the screen shows.
@@ -246,9 +244,18 @@ mod tests {
     }
 
     fn reads(dialogs: &mut Dialogs, tool_use: &str, path: &str) {
-        let input = json!({ "file_path": path });
-        dialogs.tool_began(tool_use, "Read", &input);
-        dialogs.ask(AskId(tool_use.to_owned()), ("Read", AskKind::Approval), &input);
+        begins(dialogs, tool_use, "Read", &json!({ "file_path": path }));
+    }
+
+    /// A tool begins, and asks under the name of its use.
+    fn begins(dialogs: &mut Dialogs, tool_use: &str, tool: &str, input: &Value) {
+        let hook = hook(tool_use, tool, input);
+        dialogs.tool_began(&hook);
+        dialogs.ask(AskId(tool_use.to_owned()), AskKind::Approval, &hook);
+    }
+
+    fn hook(tool_use: &str, tool: &str, input: &Value) -> Value {
+        json!({"tool_use_id": tool_use, "tool_name": tool, "tool_input": input})
     }
 
     fn shown(dialogs: &Dialogs, about: &str) -> Option<String> {
@@ -272,7 +279,7 @@ mod tests {
         assert_eq!(dialogs.tool_ended("b"), Some(AskId("b".to_owned())));
         assert_eq!(shown(&dialogs, " Read(/y/four.txt)").as_deref(), Some("c"));
         assert_eq!(dialogs.tool_ended("b"), None);
-        assert_eq!(dialogs.clear().count(), 2);
+        assert_eq!(dialogs.clear(|_| false).count(), 2);
         dialogs.begin_turn();
         assert!(!dialogs.is_crowded());
     }
@@ -281,9 +288,7 @@ mod tests {
     fn a_short_command_is_no_part_of_another() {
         let mut dialogs = Dialogs::default();
         for (tool_use, command) in [("a", "ls"), ("b", "cat /etc/ls.conf and more")] {
-            let input = json!({ "command": command });
-            dialogs.tool_began(tool_use, "Bash", &input);
-            dialogs.ask(AskId(tool_use.to_owned()), ("Bash", AskKind::Approval), &input);
+            begins(&mut dialogs, tool_use, "Bash", &json!({ "command": command }));
         }
         assert_eq!(shown(&dialogs, "   ls").as_deref(), Some("a"));
         assert_eq!(shown(&dialogs, "   cat /etc/ls.conf and more").as_deref(), Some("b"));
@@ -293,15 +298,28 @@ mod tests {
     #[test]
     fn of_two_that_ask_the_same_the_first_is_shown_and_each_ends_with_its_own_tool() {
         let mut dialogs = Dialogs::default();
-        let input = json!({"command": "touch x"});
+        let asks = |tool_use| hook(tool_use, "Bash", &json!({"command": "touch x"}));
         for tool_use in ["a", "b"] {
-            dialogs.tool_began(tool_use, "Bash", &input);
+            dialogs.tool_began(&asks(tool_use));
         }
         for id in ["1", "2"] {
-            dialogs.ask(AskId(id.to_owned()), ("Bash", AskKind::Approval), &input);
+            dialogs.ask(AskId(id.to_owned()), AskKind::Approval, &asks(""));
         }
         assert_eq!(shown(&dialogs, "   touch x").as_deref(), Some("1"));
         assert_eq!(dialogs.tool_ended("b"), Some(AskId("2".to_owned())));
         assert_eq!(dialogs.tool_ended("a"), Some(AskId("1".to_owned())));
+    }
+
+    #[test]
+    fn what_a_helper_asks_outlives_the_turn_of_who_sent_it() {
+        let mut dialogs = Dialogs::default();
+        begins(&mut dialogs, "own", "Bash", &json!({"command": "touch own"}));
+        let mut hook = hook("beside", "Bash", &json!({"command": "touch beside"}));
+        hook["agent_id"] = json!("helper");
+        dialogs.tool_began(&hook);
+        dialogs.ask(AskId("beside".to_owned()), AskKind::Approval, &hook);
+        let gone: Vec<AskId> = dialogs.clear(|helper| helper == "helper").collect();
+        assert_eq!(gone, [AskId("own".to_owned())]);
+        assert_eq!(dialogs.tool_ended("beside"), Some(AskId("beside".to_owned())));
     }
 }

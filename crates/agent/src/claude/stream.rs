@@ -26,7 +26,6 @@ pub(super) struct Stream {
     ready: bool,
     /// What it asks, by the name of the request.
     asks: BTreeMap<String, Asked>,
-    /// Work beside its turn.
     running: Running,
     /// The ids of all that it has said.
     seen: BTreeSet<String>,
@@ -48,6 +47,8 @@ pub(super) struct Stream {
 struct Asked {
     /// The use of the tool that waits for it.
     tool_use: String,
+    /// The helper that asks; empty if it is the agent itself.
+    helper: String,
     input: Value,
     digest: String,
 }
@@ -118,11 +119,14 @@ impl Stream {
         let input = request.get("input").cloned().unwrap_or_default();
         let (kind, asks) = asks_for(&tool, &input);
         let tool_use = text(request, "/tool_use_id").to_owned();
-        let folder = self.folder.clone().filter(|_| !self.has_strayed(&tool_use));
+        // A helper may work in a tree of its own, and does not tell where.
+        let helper = text(request, "/agent_id").to_owned();
+        let may_tell = helper.is_empty() && !self.has_strayed(&tool_use);
+        let folder = self.folder.clone().filter(|_| may_tell);
         let (wants, digest) = (wants(&tool, &input, folder), digest(request));
         let ask = Ask::new(AskId(id.clone()), kind, asks).wanting(wants).summed(digest.clone());
         let ask = said_with(ask.with_reasons(), &input);
-        self.asks.insert(id, Asked { tool_use, input, digest });
+        self.asks.insert(id, Asked { tool_use, helper, input, digest });
         line.sign(Sign::Asked(ask));
     }
 
@@ -156,6 +160,13 @@ impl Stream {
         }
     }
 
+    fn asks_are_gone(&mut self, is_over: impl Fn(&Asked, &Running) -> bool, line: &mut Meaning) {
+        let over = self.asks.iter().filter(|(_, asked)| is_over(asked, &self.running));
+        for id in over.map(|(id, _)| id.clone()).collect::<Vec<_>>() {
+            self.ask_is_gone(&id, line);
+        }
+    }
+
     fn about_itself(&mut self, words: &Value, line: &mut Meaning) {
         let task = text(words, "/task_id");
         match text(words, "/subtype") {
@@ -173,7 +184,10 @@ impl Stream {
                 line.sign(Sign::LimitReached { reset_at: String::new() });
             }
             "task_started" => self.running.began(task, line),
-            "task_notification" => self.running.ended(task, line),
+            "task_notification" => {
+                self.running.ended(task, line);
+                self.asks_are_gone(|asked, _| asked.helper == task, line);
+            }
             _ => {}
         }
     }
@@ -208,9 +222,8 @@ impl Stream {
         }
         self.tools.clear();
         self.saying.clear();
-        for id in std::mem::take(&mut self.asks).into_keys() {
-            line.sign(Sign::AskGone(AskId(id)));
-        }
+        // A helper in the background goes on, and waits for its answer.
+        self.asks_are_gone(|asked, running| !running.has(&asked.helper), line);
         let resets = std::mem::take(&mut self.resets);
         let limited = failed && words["api_error_status"] == 429;
         // What it says about an interruption is meant for its makers.

@@ -6,6 +6,7 @@ use super::limits::{self, LIMIT};
 use super::prompt::prompt;
 use super::tools::{Tools, asks_for, blocks, new_task, said_by, tool_words, wants};
 use super::transcript::{is_beside, is_filler, is_interruption, refused};
+use super::{NO_WORKTREE, hook};
 use crate::dialect::{
     Dialect, GONE, Interrupt, NO_SUCH_CHOICE, Shown, Source, pastable, pasted, reads_alike,
 };
@@ -46,7 +47,7 @@ pub(super) fn settings(session: &str) -> String {
     // line are told apart.
     let file = shell_word(&format!("{session}/{HOOKS}"));
     let command = format!("umask 077; {{ cat; echo; }} >> {file}");
-    let hook = json!([{"hooks": [{"type": "command", "command": command, "timeout": 10}]}]);
+    let heard = hook(&command);
     let events = [
         "SessionStart",
         "UserPromptSubmit",
@@ -57,8 +58,9 @@ pub(super) fn settings(session: &str) -> String {
         "Stop",
         "StopFailure",
     ];
-    let hooks: serde_json::Map<String, Value> =
-        events.iter().map(|event| ((*event).to_owned(), hook.clone())).collect();
+    let mut hooks: serde_json::Map<String, Value> =
+        events.iter().map(|event| ((*event).to_owned(), heard.clone())).collect();
+    hooks.insert("WorktreeCreate".to_owned(), hook(NO_WORKTREE));
     // What the user has set counts as ever, but for what would keep a message from being typed or its
     // end from being told: hooks that are off, keys that are commands, suggestions in the prompt.
     json!({
@@ -88,7 +90,6 @@ pub(super) struct Terminal {
     closed: String,
     /// The prompt that the transcript is at.
     written: String,
-    /// What it asks.
     dialogs: Dialogs,
     /// Tokens in and out of each answer of the turn. An answer has a line for each of its parts, and
     /// each repeats them.
@@ -112,7 +113,7 @@ impl Terminal {
         text(words, "/cwd").clone_into(&mut self.folder);
         match text(words, "/hook_event_name") {
             "SessionStart" => {
-                drop(self.dialogs.clear());
+                self.dialogs.clear(|_| false).for_each(drop);
                 line.sign(Sign::RefKnown(text(words, "/session_id").to_owned()));
             }
             "UserPromptSubmit" => {
@@ -127,7 +128,7 @@ impl Terminal {
             }
             "PreToolUse" => {
                 let (name, input) = (text(words, "/tool_name"), &words["tool_input"]);
-                self.dialogs.tool_began(tool_use, name, input);
+                self.dialogs.tool_began(words);
                 let what = what(name, &tool_words(name, input));
                 line.sign(Sign::ToolBegan { tool: tool_use.to_owned(), what });
             }
@@ -137,11 +138,12 @@ impl Terminal {
                 line.sign(Sign::ToolEnded(tool_use.to_owned()));
             }
             "Stop" | "StopFailure" => {
-                self.asks_are_gone(line);
+                let tasks = words["background_tasks"].as_array().map_or(&[][..], Vec::as_slice);
+                // A helper in the background goes on, and waits for its answer.
+                self.asks_are_gone(|helper| tasks.iter().any(|t| text(t, "/id") == helper), line);
                 self.limited = text(words, "/error") == LIMIT;
                 self.failed = limits::failure(words);
-                let tasks = words["background_tasks"].as_array().map_or(0, Vec::len);
-                line.sign(Sign::Background(u32::try_from(tasks).unwrap_or(u32::MAX)));
+                line.sign(Sign::Background(u32::try_from(tasks.len()).unwrap_or(u32::MAX)));
                 text(words, "/prompt_id").clone_into(&mut self.stopped);
                 self.end_if_over(line);
             }
@@ -173,7 +175,7 @@ impl Terminal {
         let (kind, asks) = asks_for(name, input);
         // Where it was asked is a name that no other question has.
         let id = AskId(format!("hook-{end}"));
-        let choices = self.dialogs.ask(id.clone(), (name, kind), input);
+        let choices = self.dialogs.ask(id.clone(), kind, words);
         let folder = words.get("cwd").and_then(Value::as_str).map(str::to_owned);
         let wants = wants(name, input, folder).filter(|_| !self.dialogs.is_crowded());
         let ask = said_with(Ask::new(id, kind, asks).among(choices).wanting(wants), input);
@@ -186,8 +188,8 @@ impl Terminal {
         }
     }
 
-    fn asks_are_gone(&mut self, line: &mut Meaning) {
-        self.dialogs.clear().for_each(|id| line.sign(Sign::AskGone(id)));
+    fn asks_are_gone(&mut self, goes_on: impl Fn(&str) -> bool, line: &mut Meaning) {
+        self.dialogs.clear(goes_on).for_each(|id| line.sign(Sign::AskGone(id)));
     }
 
     fn written(&mut self, words: &Value) -> Meaning {
@@ -274,7 +276,7 @@ impl Terminal {
             // Told already, if the screen showed it before.
             let told = !self.cut.is_empty() && self.cut == self.seen_cut;
             self.tell_use(line, (!told).then_some(Outcome::Interrupted));
-            self.asks_are_gone(line);
+            self.asks_are_gone(|_| false, line);
             // A later prompt may have begun before this was read.
             if self.prompt == self.cut {
                 self.prompt.clear();

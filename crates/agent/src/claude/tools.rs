@@ -80,7 +80,9 @@ pub(super) fn wants(tool: &str, input: &Value, folder: Option<String>) -> Option
         return wants::command(input, "command", &BESIDE_LINE, folder);
     }
     let (_, key) = WRITERS.iter().find(|(name, _)| *name == tool)?;
-    let path = input.pointer(key)?.as_str()?.to_owned();
+    let path = input.pointer(key)?.as_str()?;
+    // What is no whole path is one from where it works.
+    let path = if path.starts_with('/') { path.to_owned() } else { format!("{}/{path}", folder?) };
     Some(Want::Edit { paths: vec![path] })
 }
 
@@ -172,4 +174,21 @@ fn to_do(input: &Value) -> Vec<String> {
         .filter(|item| text(item, "/status") != "completed")
         .map(|item| text(item, "/content").to_owned())
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn an_edit_is_judged_where_the_agent_works() {
+        let wants = |path: &str, folder: Option<&str>| {
+            wants("Write", &json!({"file_path": path}), folder.map(str::to_owned))
+        };
+        let edit = |path: &str| Some(Want::Edit { paths: vec![path.to_owned()] });
+        assert_eq!(wants("/w/a.rs", None), edit("/w/a.rs"));
+        assert_eq!(wants("a.rs", Some("/elsewhere")), edit("/elsewhere/a.rs"));
+        assert_eq!(wants("a.rs", None), None, "a person is asked");
+    }
 }

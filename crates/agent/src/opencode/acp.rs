@@ -47,8 +47,8 @@ pub(super) fn greeting() -> Value {
 /// The second request: the conversation, fresh or as it was. `wanted` is what the answer has to offer:
 /// what it does not have, it would replace by something else without a word.
 pub(super) fn conversation(session: &Session, how: Approach, wanted: &Map<String, Value>) -> Value {
-    let mut params = json!({"cwd": session.worktree, "mcpServers": []});
-    let id = session.agent_ref.as_deref().unwrap_or_default();
+    let mut params = json!({"cwd": session.place.worktree, "mcpServers": []});
+    let id = session.agent.agent_ref.as_deref().unwrap_or_default();
     let (name, method) = match how {
         Approach::Fresh => (FRESH.to_owned(), "session/new"),
         Approach::Resume => {

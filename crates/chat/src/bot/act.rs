@@ -1,12 +1,12 @@
 //! What is typed, carried out.
 
 use super::asks::show_again;
-use super::say::{Say, What};
+use super::say::Say;
 use super::turn::mark_of;
-use super::{Asked, Bot, Topic};
-use crate::button::{Act, resume_all_key, resume_key};
-use crate::command::{self, Command, Typed};
-use crate::outbox::{Lane, What as Sent};
+use super::{Asked, Bot, BotFault, Dealt, Topic, unfit};
+use crate::button::{Act, confirm, resume_all_key, resume_key};
+use crate::command::{self, Command, Does, Typed};
+use crate::outbox::{Item, Lane, What as Sent};
 use crate::policy::{AttachedKind, Said};
 use crate::store::{Card, Change, Follow, Mark, StoreFault};
 use crate::text::{Text, clean};
@@ -14,22 +14,26 @@ use crate::words::{self, About, Done, Gate};
 use glis_client::Fault;
 use glis_client::labels::unstarted;
 use glis_core::pause::{PauseMode, PauseReason};
+use glis_core::redact::redact;
 use glis_core::session::Deferral;
 use glis_core::spec::IdleLimit;
 use glis_core::{Refusal, Status};
+use glis_verbs::Complaint;
 use glis_wire::client::{Action, NewSession, PauseAll, Request, Response, Trouble};
 use glis_wire::view::SessionView;
 use std::time::Duration;
 
 /// A card that the network shows is noted as soon as the network has answered; one that does not answer must
-/// not hold up everything that is said in its chat.
-const CARD_WAIT: Duration = Duration::from_secs(5);
+/// not hold up everything that is said in its chat: it is looked for so often.
+const CARD_LOOKS: u32 = 100;
+/// Between two looks.
+const CARD_PAUSE: Duration = Duration::from_millis(50);
 /// So many sessions have a button below the list.
 const SWITCHES_MAX: usize = 24;
 
 impl Bot {
     /// Words for the current session, or the answer to what it asks.
-    pub(super) fn words(&self, asked: &Asked, said: &Said) -> Result<(), StoreFault> {
+    pub(super) fn words(&self, asked: &Asked, said: &Said) -> Dealt {
         match &said.file {
             None => self.plain_words(asked, said, &said.text),
             Some(file) if file.kind == AttachedKind::Voice => self.voice(asked, said, file),
@@ -43,17 +47,22 @@ impl Bot {
     pub(super) fn answers(&self, asked: &Asked, said: &Said) -> Result<Option<Card>, StoreFault> {
         let Some(message) = said.reply_to else { return Ok(None) };
         let chat = asked.place.chat;
-        self.on_the_way.wait(chat, CARD_WAIT);
+        // What is sent waits until its number is noted.
+        let is_card = |item: &Item| {
+            item.chat == chat && matches!(item.what, Sent::Post { card: Some(_), .. })
+        };
+        for _ in 0..CARD_LOOKS {
+            let card = self.store().look().card_at(chat, message)?;
+            if card.is_some() || !self.store().look().has_waiting(is_card)? {
+                return Ok(card);
+            }
+            std::thread::sleep(CARD_PAUSE);
+        }
         self.store().look().card_at(chat, message)
     }
 
     /// Words that came alone, typed or spoken.
-    pub(super) fn plain_words(
-        &self,
-        asked: &Asked,
-        said: &Said,
-        text: &str,
-    ) -> Result<(), StoreFault> {
+    pub(super) fn plain_words(&self, asked: &Asked, said: &Said, text: &str) -> Dealt {
         match self.answers(asked, said)? {
             Some(card) => self.answer_by_words(asked, &card, text),
             None => self
@@ -61,32 +70,26 @@ impl Bot {
         }
     }
 
-    /// Hands a message over.
     pub(super) fn send_words(
         &self,
         asked: &Asked,
         session: &SessionView,
         text: &str,
         files: Vec<String>,
-    ) -> Result<(), StoreFault> {
+    ) -> Dealt {
         // Heard of from now on, as far as this user and chat do not already.
-        let follow = match self.told_so_far(asked.place.chat, &session.id)? {
-            Ok(told) => follow_of(asked, session, told),
-            Err(fault) => return self.complain(asked, fault),
-        };
+        let follow = follow_of(asked, session, self.told_so_far(asked.place.chat, &session.id)?);
         self.change(|change| change.follow(&follow))?;
         if session.status == Status::Suspended && self.gate_now() == Gate::Open {
             // It is told before the session wakes, which takes a moment; in the lane of what the agent
             // will say, so that this does not come before it.
             let line = words::resuming(session.seconds_since_activity);
             let say = Say::text(asked.place, Lane::Final, line);
-            let now = self.now();
-            self.change(|change| say.put(change, asked.user, now))?;
+            self.change(|change| say.put(change, asked.user))?;
         }
         let with_files = !files.is_empty();
         let action = Action::Send { text: text.to_owned(), files };
-        let request = Request::Act { session: session.id.clone(), action };
-        match self.carry(asked, &request)? {
+        match self.call(asked, Request::Act { session: session.id.clone(), action }) {
             Ok(Response::Queued { session, status, .. }) => {
                 self.answer(asked, &self.queued(asked, &session, status), |_| Ok(()))
             }
@@ -94,68 +97,57 @@ impl Bot {
             Err(Fault::Trouble { kind: Trouble::BadInput, message }) if with_files => {
                 self.offer_again(asked, format!("{}. Nothing was sent.", clean(&message)))
             }
-            Ok(_) => self.complain(asked, Fault::unfit()),
-            Err(fault) => self.complain(asked, fault),
+            Ok(_) => Err(unfit()),
+            Err(fault) => Err(fault.into()),
         }
     }
 
-    pub(super) fn command(&self, asked: &Asked, command: Command) -> Result<(), StoreFault> {
-        match command {
-            Command::New { name, persona, repo } => {
-                self.make(asked, name, persona, repo.as_deref())
-            }
-            Command::Sessions | Command::Switch { name: None } => self.sessions(asked),
-            Command::Switch { name: Some(name) } => self.switch(asked, &name),
-            Command::Archive { name: Some(name) } => match self.show(&asked.caller, &name) {
-                Ok(session) => self.archive(asked, &session),
-                Err(fault) => self.complain(asked, fault),
-            },
-            Command::Archive { name: None } => {
+    pub(super) fn command(&self, asked: &Asked, command: Command) -> Dealt {
+        match command.does {
+            Does::New { name, persona, repo } => self.make(asked, name, persona, repo.as_deref()),
+            Does::Sessions | Does::Switch { name: None } => self.sessions(asked),
+            Does::Switch { name: Some(name) } => self.switch(asked, &name),
+            Does::Archive { name: Some(name) } => self.archive(asked, &self.show(asked, &name)?),
+            Does::Archive { name: None } => {
                 self.with_current(asked, |session| self.archive(asked, &session))
             }
-            Command::Timeout { minutes } => self
+            Does::Timeout { minutes } => self
                 .with_current(asked, |session| self.timeout(asked, &session, minutes.as_deref())),
-            Command::Pause { mode } => {
+            Does::Pause { mode } => {
                 self.with_current(asked, |session| self.pause(asked, &session.id, mode))
             }
-            Command::Resume => self.with_current(asked, |session| self.resume(asked, &session.id)),
-            Command::Restart => self.with_current(asked, |session| {
+            Does::Resume => self.with_current(asked, |session| self.resume(asked, &session.id)),
+            Does::Restart => self.with_current(asked, |session| {
                 let text = words::restart(&session.name);
-                let restart = Act::Restart { session: session.id };
-                let keys = vec![vec![
-                    ("Restart".to_owned(), restart),
-                    ("Leave it".to_owned(), Act::Leave),
-                ]];
-                self.answer(asked, &[Say::card(asked.place, Lane::Reply, text, keys)], |_| Ok(()))
+                let restart = Act::Restart { session: session.row.id };
+                self.reply_with(asked, text, confirm("Restart", restart))
             }),
-            Command::Stop => self.with_current(asked, |session| {
+            Does::Stop => self.with_current(asked, |session| {
                 self.done(asked, &session.id, Action::Stop, |session, (done, about)| {
                     words::stopped(session, (done, self.gate_now(), about))
                 })
             }),
-            Command::Status => {
+            Does::Status => {
                 self.with_current(asked, |session| self.reply(asked, words::status(&session)))
             }
-            Command::Diff => self.with_current(asked, |session| self.diff(asked, &session)),
-            Command::Log => {
-                self.with_current(asked, |session| match self.desk.conversation(&session.id) {
-                    Ok(entries) => self.reply(asked, words::log(&session.name, &entries)),
-                    Err(fault) => self.complain(asked, fault),
-                })
-            }
-            Command::PauseAll => {
+            Does::Diff => self.with_current(asked, |session| self.diff(asked, &session)),
+            Does::Log => self.with_current(asked, |session| {
+                let entries = self.its.desk.conversation(&session.id)?;
+                self.reply(asked, words::log(&session.name, &entries))
+            }),
+            Does::PauseAll => {
                 let all = PauseAll {
                     mode: PauseMode::Boundary,
                     on_timeout: None,
                     clearing: None,
                     reason: PauseReason::User,
                 };
-                self.gate(asked, &Request::PauseAll(all))
+                self.gate(asked, Request::PauseAll(all))
             }
-            Command::ResumeAll => self.gate(asked, &Request::ResumeAll { from_log: false }),
-            Command::Plan { verb, repo } => self.plan(asked, verb, repo.as_deref()),
-            Command::Help => self.reply(asked, words::help()),
-            Command::Unclear { usage } => self.reply(asked, usage),
+            Does::ResumeAll => self.gate(asked, Request::ResumeAll { from_log: false }),
+            Does::Plan { verb, repo } => self.plan(asked, verb, repo.as_deref()),
+            Does::Help => self.reply(asked, words::help()),
+            Does::Unclear { usage } => self.reply(asked, usage),
         }
     }
 
@@ -165,52 +157,43 @@ impl Bot {
         name: Option<String>,
         persona: Option<String>,
         repo: Option<&str>,
-    ) -> Result<(), StoreFault> {
-        let Some(place) = self.place_of(repo) else {
-            let known: Vec<&str> = self.repos.keys().map(String::as_str).collect();
-            return self.reply(asked, words::no_repo(repo, &known));
+    ) -> Dealt {
+        let Some(place) = self.place_of(repo) else { return self.no_repo(asked, repo) };
+        let wanted =
+            NewSession { name, repo: place, headless: true, persona, ..NewSession::default() };
+        let Response::Made { session, notes } = self.call(asked, Request::New(Box::new(wanted)))?
+        else {
+            return Err(unfit());
         };
-        let request = Request::New(Box::new(NewSession {
-            name,
-            repo: place.clone(),
-            headless: true,
-            persona,
-            ..NewSession::default()
-        }));
-        match self.carry(asked, &request)? {
-            Ok(Response::Made { session, notes }) => {
-                let follow = follow_of(asked, &session, Mark::default());
-                let text = words::made(&session, &notes);
-                let say = Say::text(asked.place, Lane::Reply, text);
-                let chat = asked.place.chat;
-                self.answer(asked, &[say], |change| {
-                    change.set_current(chat, Some(&session.id))?;
-                    change.follow(&follow)?;
-                    match asked.topic {
-                        Topic::Own => ask_for_topic(change, chat, &session),
-                        Topic::None => Ok(()),
-                    }
-                })
+        let follow = follow_of(asked, &session, Mark::default());
+        let say = Say::text(asked.place, Lane::Reply, words::made(&session, &notes));
+        let chat = asked.place.chat;
+        self.answer(asked, &[say], |change| {
+            change.set_current(chat, Some(&session.id))?;
+            change.follow(&follow)?;
+            match asked.topic {
+                Topic::Own => ask_for_topic(change, chat, &session),
+                Topic::None => Ok(()),
             }
-            Ok(_) => self.complain(asked, Fault::unfit()),
-            Err(fault) => self.complain(asked, fault),
-        }
+        })
     }
 
     /// The repository that is meant.
-    pub(super) fn place_of(&self, repo: Option<&str>) -> Option<&String> {
+    pub(super) fn place_of(&self, repo: Option<&str>) -> Option<String> {
         match repo {
-            Some(name) => self.repos.get(name),
-            None => self.repo.as_ref(),
+            Some(name) => self.its.repos.get(name).cloned(),
+            None => self.its.repo.clone(),
         }
     }
 
-    fn sessions(&self, asked: &Asked) -> Result<(), StoreFault> {
-        let all = match self.desk.call(&asked.caller, Request::List { all: false }) {
-            Ok(Response::Sessions(all)) => all,
-            Ok(_) => return self.complain(asked, Fault::unfit()),
-            Err(fault) => return self.complain(asked, fault),
-        };
+    pub(super) fn no_repo(&self, asked: &Asked, repo: Option<&str>) -> Dealt {
+        let known: Vec<&str> = self.its.repos.keys().map(String::as_str).collect();
+        self.reply(asked, words::no_repo(repo, &known))
+    }
+
+    fn sessions(&self, asked: &Asked) -> Dealt {
+        let list = self.call(asked, Request::List { all: false })?;
+        let Response::Sessions { rows: all, more } = list else { return Err(unfit()) };
         if all.is_empty() {
             return self.reply(asked, words::NO_SESSIONS);
         }
@@ -221,24 +204,17 @@ impl Bot {
             .map(|session| (session.name.clone(), Act::Switch { session: session.id.clone() }))
             .collect();
         let rows = keys.chunks(3).map(<[_]>::to_vec).collect();
-        let text = words::sessions(&all, current.as_deref());
-        self.answer(asked, &[Say::card(asked.place, Lane::Reply, text, rows)], |_| Ok(()))
+        self.reply_with(asked, words::sessions(&all, more, current.as_deref()), rows)
     }
 
     /// Makes a session the current one. What it asks already is shown. Where the chat has topics it gets one, and
     /// the topic of another session stays that session's.
-    pub(super) fn switch(&self, asked: &Asked, name: &str) -> Result<(), StoreFault> {
-        let session = match self.show(&asked.caller, name) {
-            Ok(session) => session,
-            Err(fault) => return self.complain(asked, fault),
-        };
+    pub(super) fn switch(&self, asked: &Asked, name: &str) -> Dealt {
+        let session = self.show(asked, name)?;
         let chat = asked.place.chat;
-        let follow = match self.told_so_far(chat, &session.id)? {
-            Ok(told) => follow_of(asked, &session, told),
-            Err(fault) => return self.complain(asked, fault),
-        };
-        let known = self.store().look().follows_of(&session.id)?;
-        let own = known.into_iter().find(|it| it.chat == chat).and_then(|follow| follow.thread);
+        let follow = follow_of(asked, &session, self.told_so_far(chat, &session.id)?);
+        let known = self.store().look().follow_in(&session.id, chat)?;
+        let own = known.and_then(|follow| follow.thread);
         let text = match (asked.topic, asked.place.thread) {
             (Topic::Own, Some(thread)) if own != Some(thread) => words::switched_outside(&session),
             (Topic::Own | Topic::None, _) => words::switched(&session),
@@ -246,34 +222,28 @@ impl Bot {
         // Before what it asks.
         let lane = if session.asks.is_empty() { Lane::Reply } else { Lane::Approval };
         let say = Say::text(asked.place, lane, text);
-        let now = self.now();
-        self.change(|change| {
+        self.answer(asked, &[], |change| {
             change.set_current(chat, Some(&session.id))?;
             change.follow(&follow)?;
             match (asked.topic, own) {
                 (Topic::Own, None) => ask_for_topic(change, chat, &session)?,
                 (Topic::Own, Some(_)) | (Topic::None, _) => {}
             }
-            say.put(change, asked.user, now)?;
-            show_again(change, (&session, chat), now)?;
-            change.done(asked.update)
+            say.put(change, asked.user)?;
+            show_again(change, &session, chat)
         })
     }
 
     /// What a chat was told of a session; where it does not hear of it yet, all that was said so far. That is
     /// known by its last entry and not by the time: a clock that is set back would make everything that follows
     /// look older.
-    pub(super) fn told_so_far(
-        &self,
-        chat: i64,
-        session: &str,
-    ) -> Result<Result<Mark, Fault>, StoreFault> {
-        let known = self.store().look().follows_of(session)?;
-        if let Some(known) = known.into_iter().find(|follow| follow.chat == chat) {
-            return Ok(Ok(known.told));
+    pub(super) fn told_so_far(&self, chat: i64, session: &str) -> Dealt<Mark> {
+        let known = self.store().look().follow_in(session, chat)?;
+        if let Some(known) = known {
+            return Ok(known.told);
         }
-        let entries = self.desk.conversation(session);
-        Ok(entries.map(|entries| entries.last().map(mark_of).unwrap_or_default()))
+        let entries = self.its.desk.conversation(session)?;
+        Ok(entries.last().map(mark_of).unwrap_or_default())
     }
 
     /// What a session is called in a chat that hears of it.
@@ -283,23 +253,16 @@ impl Bot {
         session: Option<&str>,
     ) -> Result<Option<String>, StoreFault> {
         let Some(session) = session else { return Ok(None) };
-        let follows = self.store().look().follows_of(session)?;
-        Ok(follows.into_iter().find(|follow| follow.chat == chat).map(|follow| follow.name))
+        let follow = self.store().look().follow_in(session, chat)?;
+        Ok(follow.map(|follow| follow.name))
     }
 
-    fn archive(&self, asked: &Asked, session: &SessionView) -> Result<(), StoreFault> {
-        let text = words::archive(session);
+    fn archive(&self, asked: &Asked, session: &SessionView) -> Dealt {
         let archive = Act::Archive { session: session.id.clone() };
-        let keys = vec![vec![("Archive".to_owned(), archive), ("Leave it".to_owned(), Act::Leave)]];
-        self.answer(asked, &[Say::card(asked.place, Lane::Reply, text, keys)], |_| Ok(()))
+        self.reply_with(asked, words::archive(session), confirm("Archive", archive))
     }
 
-    fn timeout(
-        &self,
-        asked: &Asked,
-        session: &SessionView,
-        typed: Option<&str>,
-    ) -> Result<(), StoreFault> {
+    fn timeout(&self, asked: &Asked, session: &SessionView, typed: Option<&str>) -> Dealt {
         let Some(typed) = typed else { return self.reply(asked, words::timeout(session)) };
         match words::minutes(typed) {
             Ok(minutes) => {
@@ -312,50 +275,38 @@ impl Bot {
     }
 
     /// Pauses a session. One that is not in a safe state can be paused all the same, by a button.
-    pub(super) fn pause(
-        &self,
-        asked: &Asked,
-        session: &str,
-        mode: Option<PauseMode>,
-    ) -> Result<(), StoreFault> {
+    pub(super) fn pause(&self, asked: &Asked, session: &str, mode: Option<PauseMode>) -> Dealt {
         let action = Action::Pause { mode, on_timeout: None, clearing: None, for_secs: None };
         let tell = |session: &SessionView, (done, about): (Done, About<'_>)| {
             words::paused(session, (done, self.gate_now(), about))
         };
-        match self.attempt(asked, session, action, tell)? {
-            Err(fault @ Fault::Refused(Refusal::NotSafe { .. })) => {
-                let crate::told::Told { message, .. } = (self.explain)(fault);
+        match self.done(asked, session, action, tell) {
+            Err(BotFault::House(fault @ Fault::Refused(Refusal::NotSafe { .. }))) => {
+                let text = clean(&Complaint::from(fault).message);
                 let force = Act::ForcePause { session: session.to_owned() };
-                let keys = vec![vec![
-                    ("Pause all the same".to_owned(), force),
-                    ("Leave it".to_owned(), Act::Leave),
-                ]];
-                let say = Say::card(asked.place, Lane::Reply, clean(&message), keys);
-                self.answer(asked, &[say], |_| Ok(()))
+                self.reply_with(asked, text, confirm("Pause all the same", force))
             }
-            Err(fault) => self.complain(asked, fault),
-            Ok(()) => Ok(()),
+            done => done,
         }
     }
 
-    pub(super) fn resume(&self, asked: &Asked, session: &str) -> Result<(), StoreFault> {
+    pub(super) fn resume(&self, asked: &Asked, session: &str) -> Dealt {
         self.done(asked, session, Action::Resume { prompt: None }, words::resumed)
     }
 
-    fn diff(&self, asked: &Asked, session: &SessionView) -> Result<(), StoreFault> {
-        let (files, patch) = match self.desk.diff(&session.id) {
-            Ok(diff) => diff,
-            Err(fault) => return self.complain(asked, fault),
-        };
-        let text = words::diff(&session.name, &files);
-        let mut says = vec![Say::text(asked.place, Lane::Reply, text)];
-        if !patch.trim().is_empty() {
+    fn diff(&self, asked: &Asked, session: &SessionView) -> Dealt {
+        let (files, patch) = self.its.desk.diff(&session.id)?;
+        let say = Say::text(asked.place, Lane::Reply, words::diff(&session.name, &files));
+        self.answer(asked, &[], |change| {
+            say.put(change, asked.user)?;
+            if patch.trim().is_empty() {
+                return Ok(());
+            }
             let name = format!("{}.patch", session.name);
-            let content = glis_core::redact::redact(&patch).into_owned();
-            let what = What::File { name, content, caption: String::new() };
-            says.push(Say::new(asked.place, Lane::Reply, what));
-        }
-        self.answer(asked, &says, |_| Ok(()))
+            let (content, caption) = (redact(&patch).into_owned(), String::new());
+            let to = (asked.place.chat, asked.place.thread);
+            change.push(to, Lane::Reply, Sent::File { name, content, caption })
+        })
     }
 
     /// What is said about a message that is stored.
@@ -369,16 +320,7 @@ impl Bot {
             {
                 Some(words::IS_NOT_STARTED)
             }
-            Status::Created
-            | Status::Suspended
-            | Status::Failed
-            | Status::Idle
-            | Status::Busy
-            | Status::Waiting
-            | Status::Pausing
-            | Status::Resuming
-            | Status::Completed
-            | Status::Archived => None,
+            _ => None,
         };
         match (stays, session.waits_to_start) {
             (_, Some(Deferral::Gate)) => card(words::ALL_PAUSED, resume_all_key()),
@@ -405,37 +347,19 @@ impl Bot {
         session: &str,
         action: Action,
         tell: impl FnOnce(&SessionView, (Done, About<'_>)) -> String,
-    ) -> Result<(), StoreFault> {
-        match self.attempt(asked, session, action, tell)? {
-            Ok(()) => Ok(()),
-            Err(fault) => self.complain(asked, fault),
-        }
-    }
-
-    /// The same; what it came to nothing by is for the caller to tell.
-    fn attempt(
-        &self,
-        asked: &Asked,
-        session: &str,
-        action: Action,
-        tell: impl FnOnce(&SessionView, (Done, About<'_>)) -> String,
-    ) -> Result<Result<(), Fault>, StoreFault> {
+    ) -> Dealt {
         let request = Request::Act { session: session.to_owned(), action };
-        Ok(match self.carry(asked, &request)? {
-            Ok(Response::Done { session, already }) => {
-                let done = if already { Done::Before } else { Done::Now };
-                let about = self.about(asked, &session)?;
-                self.reply(asked, tell(&session, (done, about)))?;
-                Ok(())
-            }
-            Ok(_) => Err(Fault::unfit()),
-            Err(fault) => Err(fault),
-        })
+        let Response::Done { session, already } = self.call(asked, request)? else {
+            return Err(unfit());
+        };
+        let done = if already { Done::Before } else { Done::Now };
+        let about = self.about(asked, &session)?;
+        self.reply(asked, tell(&session, (done, about)))
     }
 
     /// What came long after it was typed is not carried out by itself.
-    pub(super) fn offer_late(&self, asked: &Asked, said: &Said) -> Result<(), StoreFault> {
-        let minutes = (self.now() / 1000 - said.at).max(0) / 60;
+    pub(super) fn offer_late(&self, asked: &Asked, said: &Said, at: i64) -> Dealt {
+        let minutes = (self.now() / 1000 - at).max(0) / 60;
         let session = self.meant(asked)?.filter(|_| is_for_session(said, self.name()));
         let text = words::late(&words::what_was_said(said), minutes);
         self.offer(asked, session, (text, "Do it now"))
@@ -447,12 +371,11 @@ impl Bot {
         asked: &Asked,
         session: Option<String>,
         (text, label): (Text, &str),
-    ) -> Result<(), StoreFault> {
+    ) -> Dealt {
         let name = self.name_in(asked.place.chat, session.as_deref())?;
         let text = words::is_for(text, name.as_deref());
         let run = Act::RunLate { update: asked.update, session };
-        let keys = vec![vec![(label.to_owned(), run), ("Leave it".to_owned(), Act::Leave)]];
-        self.answer(asked, &[Say::card(asked.place, Lane::Reply, text, keys)], |_| Ok(()))
+        self.reply_with(asked, text, confirm(label, run))
     }
 }
 
@@ -467,11 +390,15 @@ fn is_for_session(said: &Said, bot: &str) -> bool {
 
 /// A session is to have a topic of its own.
 fn ask_for_topic(change: &Change<'_>, chat: i64, session: &SessionView) -> Result<(), StoreFault> {
-    if change.look().is_topic_on_its_way(chat, &session.id)? {
+    let is_its = |item: &Item| {
+        item.chat == chat
+            && matches!(&item.what, Sent::Topic { session: of, .. } if *of == session.id)
+    };
+    if change.look().has_waiting(is_its)? {
         return Ok(());
     }
     let topic = Sent::Topic { session: session.id.clone(), name: session.name.clone() };
-    change.push((chat, None), Lane::Reply, &topic, None)
+    change.push((chat, None), Lane::Reply, topic)
 }
 
 /// This chat hears of a session, from behind what was told.

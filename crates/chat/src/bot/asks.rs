@@ -1,13 +1,12 @@
 //! What agents ask: a card in every chat that hears of the session, taken back when it is answered elsewhere.
 
-use super::say::{Beside, Say, What};
-use super::{Asked, Bot};
+use super::say::Say;
+use super::{Asked, Bot, Dealt};
 use crate::button::Act;
-use crate::desk::{Caller, user_of};
-use crate::outbox::{Lane, What as Sent};
-use crate::policy::{Place, Pressed};
-use crate::store::{Card, CardState, Change, Follow, Seen, StoreFault, answered_by};
-use crate::text::Text;
+use crate::desk::user_of;
+use crate::outbox::{Lane, What as Sent, Whole};
+use crate::policy::{Admitted, Place};
+use crate::store::{Card, CardState, Change, Follow, Seen, StoreFault};
 use crate::words::{self, Answer};
 use glis_client::Fault;
 use glis_core::talk::DENY;
@@ -23,8 +22,7 @@ pub(super) type Question = (String, String, u32, String);
 impl Bot {
     /// Shows what a session asks and no card shows yet, and takes back what it does not ask any more.
     pub(super) fn show_asks(&self, session: &SessionView) -> Result<(), StoreFault> {
-        let now = self.now();
-        self.change(|change| show_asks_in(change, session, now))
+        self.change(|change| show_asks_in(change, session))
     }
 
     /// Answers a question, if it is still this very one that is asked.
@@ -33,54 +31,36 @@ impl Bot {
         asked: &Asked,
         (session, request, generation, text): &Question,
         (answer, reason): (&str, Option<&str>),
-    ) -> Result<(), StoreFault> {
-        let shown = match self.show(&asked.caller, session) {
-            Ok(shown) => shown,
-            Err(fault) => return self.complain(asked, fault),
-        };
-        let is_same = |ask: &WaitingFor| ask.request == *request && ask.text == *text;
-        let open = shown.generation == *generation && shown.asks.iter().any(is_same);
+    ) -> Dealt {
+        let shown = self.show(asked, session)?;
+        let named = shown.asks.iter().find(|ask| ask.request == *request);
+        // A press that is seen again after a crash finds the question gone, by its own answer: the daemon knows that
+        // answer by its key. Where another question has its name by now, that one was seen by nobody.
+        if shown.generation != *generation || named.is_some_and(|ask| ask.text != *text) {
+            // Its card is taken back by the event that tells who has answered: here that is not known.
+            return self.reply(asked, NOT_ASKED);
+        }
         let (answer, reason) = (answer.to_owned(), reason.map(str::to_owned));
         let action = Action::Answer { ask: Some(request.clone()), answer, reason };
-        let call = Request::Act { session: session.clone(), action };
-        // A press that is seen again after a crash finds the question gone, by its own answer: the key tells. Where
-        // another question has its name by now, as after a restart, that one was seen by nobody.
-        let is_free = !shown.asks.iter().any(|ask| ask.request == *request);
-        let known = self.store().look().meta(&answered_by(asked.update))?.is_some() && is_free;
-        if !open && !known {
-            // Its card is taken back by the event that tells who has answered: here that is not known.
-            return self.reply(asked, "That question is not asked any more.");
-        }
-        self.change(|change| change.set_meta(&answered_by(asked.update), ""))?;
-        match self.carry(asked, &call)? {
+        match self.call(asked, Request::Act { session: session.clone(), action }) {
             // The card itself tells what happened.
-            Ok(_) => {
-                self.answer(asked, &[], |change| change.forget_meta(&answered_by(asked.update)))
-            }
+            Ok(_) => self.answer(asked, &[], |_| Ok(())),
             Err(Fault::Refused(Refusal::NothingAsked { .. } | Refusal::WrongAsk { .. })) => {
-                self.reply(asked, "That question is not asked any more.")
+                self.reply(asked, NOT_ASKED)
             }
-            Err(fault) => self.complain(asked, fault),
+            Err(fault) => Err(fault.into()),
         }
     }
 
     /// A reply to a card is the answer to its question; to an approval it is a no, and says why.
-    pub(super) fn answer_by_words(
-        &self,
-        asked: &Asked,
-        card: &Card,
-        text: &str,
-    ) -> Result<(), StoreFault> {
+    pub(super) fn answer_by_words(&self, asked: &Asked, card: &Card, text: &str) -> Dealt {
         if card.user != asked.user {
             return self.reply(asked, words::NOT_YOURS);
         }
-        let shown = match self.show(&asked.caller, &card.session) {
-            Ok(shown) => shown,
-            Err(fault) => return self.complain(asked, fault),
-        };
+        let shown = self.show(asked, &card.session)?;
         let ask = shown.asks.iter().find(|ask| ask.request == card.request);
         let Some(ask) = ask.filter(|_| shown.generation == card.generation) else {
-            return self.reply(asked, "That question is not asked any more.");
+            return self.reply(asked, NOT_ASKED);
         };
         let question =
             (card.session.clone(), card.request.clone(), card.generation, ask.text.clone());
@@ -90,6 +70,9 @@ impl Bot {
         }
     }
 }
+
+/// What is said to an answer that comes too late.
+const NOT_ASKED: &str = "That question is not asked any more.";
 
 /// Whether who has seen so much can give this answer: a part is enough for a no.
 fn can_give(seen: Seen, answer: &str) -> bool {
@@ -109,21 +92,15 @@ pub(super) fn take_back(change: &Change<'_>, session: &SessionView) -> Result<()
         }
         let was_asked = session.was_asking.iter().any(|ask| ask.request == card.request);
         let unanswered = was_asked.then(|| words::unanswered(session).to_owned());
-        close(change, &Card { fate: card.fate.clone().or(unanswered), ..card })?;
+        close(change, &Card { resolution: card.resolution.clone().or(unanswered), ..card })?;
     }
     Ok(())
 }
 
 /// Shows what a session asks and no card shows yet, within a change.
-pub(super) fn show_asks_in(
-    change: &Change<'_>,
-    session: &SessionView,
-    now: i64,
-) -> Result<(), StoreFault> {
+pub(super) fn show_asks_in(change: &Change<'_>, session: &SessionView) -> Result<(), StoreFault> {
     for follow in change.look().follows_of(&session.id)? {
-        for ask in &session.asks {
-            add(change, session, ask, &follow, now)?;
-        }
+        session.asks.iter().try_for_each(|ask| add(change, session, ask, &follow))?;
     }
     Ok(())
 }
@@ -138,7 +115,8 @@ pub(super) fn note_answer(
     for card in change.look().open_cards(session)? {
         if card.request == request {
             let by = from.as_ref().map(|from| by_whom(change, &card, from)).transpose()?;
-            change.set_fate(&card.name, &words::fate_of(answer, by.as_deref()))?;
+            let resolution = words::resolution_of(answer, by.as_deref());
+            change.edit_card(&card.name, |card| card.resolution = Some(resolution))?;
         }
     }
     Ok(())
@@ -168,12 +146,23 @@ fn add(
     session: &SessionView,
     ask: &WaitingFor,
     follow: &Follow,
-    now: i64,
 ) -> Result<(), StoreFault> {
     let (chat, thread, user) = (follow.chat, follow.thread, follow.user);
     let shown = words::card(&session.name, ask);
-    let place = Place { chat, thread };
-    let card = card_of((session, ask), (place, user), shown.text.clone());
+    let card = Card {
+        name: format!("{}/{}/{}/{chat}", session.id, session.generation, ask.request),
+        chat,
+        thread,
+        user,
+        session: session.id.clone(),
+        request: ask.request.clone(),
+        generation: session.generation,
+        shown: shown.text.clone(),
+        message: None,
+        state: CardState::Open,
+        resolution: None,
+        seen: Seen::All,
+    };
     if !change.add_card(&card)? {
         return Ok(());
     }
@@ -190,72 +179,34 @@ fn add(
     let keys = shown.answers.iter().map(row).collect();
     let whole = shown.whole.map(|(content, without)| {
         let name = format!("{}-asks.txt", session.name);
-        Beside { name, content, without: shown.text.clone().join(&without) }
+        // Its buttons are added with those of the card.
+        let without = (shown.text.clone().join(&without), Vec::new());
+        Whole { name, content, taken_in: None, without }
     });
     let text = shown.text.and(&shown.how);
-    let what = What::Card { text, keys, card: Some(card.name), whole };
-    Say::new(place, Lane::Approval, what).by(&session.id).put(change, user, now)
-}
-
-/// The card of a question that this user may answer in a place, with what it shows.
-fn card_of(
-    (session, ask): (&SessionView, &WaitingFor),
-    (place, user): (Place, i64),
-    shown: Text,
-) -> Card {
-    let Place { chat, thread } = place;
-    Card {
-        name: format!("{}/{}/{}/{chat}", session.id, session.generation, ask.request),
-        chat,
-        thread,
-        user,
-        session: session.id.clone(),
-        request: ask.request.clone(),
-        generation: session.generation,
-        shown,
-        message: None,
-        state: CardState::Open,
-        fate: None,
-        seen: Seen::All,
-    }
-}
-
-/// A question is told in other words than those of its card, once: a reply to them answers it as well.
-pub(super) fn tell_question(
-    change: &Change<'_>,
-    (session, ask): (&SessionView, &WaitingFor),
-    (place, user): (Place, i64),
-    (text, now): (Text, i64),
-) -> Result<(), StoreFault> {
-    let card = card_of((session, ask), (place, user), text.clone());
-    let card = Card { name: format!("told/{}", card.name), ..card };
-    if !change.add_card(&card)? {
-        return Ok(());
-    }
-    let text = text.and(words::how_to_answer(ask));
-    let what = What::Card { text, keys: Vec::new(), card: Some(card.name), whole: None };
-    Say::new(place, Lane::Final, what).by(&session.id).put(change, user, now)
+    let say = Say::card(Place { chat, thread }, Lane::Approval, text, keys).by(&session.id);
+    Say { card: Some(card.name), whole, ..say }.put(change, user)
 }
 
 /// What a session asks is shown once more in this chat, for whom it is now: it may be far up, and another user's.
 pub(super) fn show_again(
     change: &Change<'_>,
-    (session, chat): (&SessionView, i64),
-    now: i64,
+    session: &SessionView,
+    chat: i64,
 ) -> Result<(), StoreFault> {
     for card in change.look().open_cards(&session.id)? {
         if card.chat != chat {
             continue;
         }
         let Some(message) = card.message else {
-            change.drop_card(&card.name)?;
+            change.drop_card(&card)?;
             continue;
         };
-        let card = Card { fate: Some(words::SHOWN_AGAIN.to_owned()), ..card };
-        change.set_aside(&card.name, message, words::SHOWN_AGAIN)?;
+        change.set_aside(&card, message, words::SHOWN_AGAIN)?;
+        let card = Card { resolution: Some(words::SHOWN_AGAIN.to_owned()), ..card };
         settle(change, &card, (message, Lane::Approval))?;
     }
-    show_asks_in(change, session, now)
+    show_asks_in(change, session)
 }
 
 /// Takes a card back: its buttons count for nothing, and it tells what happened.
@@ -263,10 +214,10 @@ pub(crate) fn close(change: &Change<'_>, card: &Card) -> Result<(), StoreFault> 
     change.close_card(&card.name)?;
     change.unsend_card(&card.name)?;
     // One without a message is on its way: the sender finds it closed when the network has taken it.
-    let shown = change.look().earlier(&card.name)?.into_iter().chain([card.clone()]);
+    let shown = change.look().earlier(card)?.into_iter().chain([card.clone()]);
     for one in shown {
         if let Some(message) = one.message {
-            let one = Card { fate: card.fate.clone(), ..one };
+            let one = Card { resolution: card.resolution.clone(), ..one };
             settle(change, &one, (message, Lane::Reply))?;
         }
     }
@@ -279,15 +230,18 @@ pub(crate) fn settle(
     card: &Card,
     (message, lane): (i64, Lane),
 ) -> Result<(), StoreFault> {
-    let text = words::settled(&card.shown, card.fate.as_deref());
-    let edit = Sent::Edit { message, text };
-    change.push((card.chat, card.thread), lane, &edit, None)
+    let text = words::settled(&card.shown, card.resolution.as_deref());
+    change.push((card.chat, card.thread), lane, Sent::Edit { message, text })
 }
 
 /// A press tells which message shows a card. The network may have it though its answer was lost: then nothing
 /// else tells, and one that was sent twice is told of at the message that somebody looks at.
-pub(super) fn note_where(change: &Change<'_>, pressed: &Pressed) -> Result<(), StoreFault> {
-    let card = change.look().card_of_button(&pressed.data)?;
+pub(super) fn note_where(
+    change: &Change<'_>,
+    pressed: &Admitted,
+    data: &str,
+) -> Result<(), StoreFault> {
+    let card = change.look().card_of_button(data)?;
     let here = card.filter(|card| card.chat == pressed.place.chat);
     let Some(card) = here.filter(|card| card.message != Some(pressed.message)) else {
         return Ok(());
@@ -296,9 +250,4 @@ pub(super) fn note_where(change: &Change<'_>, pressed: &Pressed) -> Result<(), S
         CardState::Open => change.set_message(&card.name, pressed.message),
         CardState::Closed => settle(change, &card, (pressed.message, Lane::Reply)),
     }
-}
-
-/// A caller for looks that no user has asked for.
-pub(super) fn bot_itself() -> Caller {
-    Caller { user: 0, key: "bot".to_owned() }
 }

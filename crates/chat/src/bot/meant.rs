@@ -1,11 +1,12 @@
 //! Who says something, and which session is meant by it.
 
-use super::{Asked, Bot, Topic, read};
+use super::{Asked, Bot, Dealt, Fresh, Topic};
 use crate::command::{self, Typed};
-use crate::policy::{Admitted, Place, Said};
-use crate::store::StoreFault;
+use crate::policy::{Place, Said};
+use crate::store::{StoreFault, Update};
 use crate::words::{self, About};
 use glis_client::Fault;
+use glis_core::Refusal;
 use glis_wire::view::SessionView;
 use serde_json::Value;
 
@@ -23,12 +24,12 @@ pub(super) fn called(update: &Value) -> Option<(i64, String)> {
 impl Bot {
     /// Whether something is said to the bot: all that is said in a private chat and in the topic of a session, and
     /// elsewhere in a group what is a command, answers the bot or names it. The rest people say to each other.
-    pub(super) fn is_addressed(&self, said: &Said) -> Result<bool, StoreFault> {
-        let Place { chat, thread } = said.place;
-        let name = &self.me.name;
+    pub(super) fn is_addressed(&self, asked: &Asked, said: &Said) -> Result<bool, StoreFault> {
+        let Place { chat, thread } = asked.place;
+        let name = &self.its.me.name;
         // The number of a group is below zero.
         if chat > 0
-            || said.reply_to_user == Some(self.me.number)
+            || said.reply_to_user == Some(self.its.me.number)
             || command::read(&said.text, name) != Typed::Words
             || command::named(&said.text, name).is_some()
         {
@@ -39,19 +40,17 @@ impl Bot {
     }
 
     /// What was said is for the session that is meant now, whichever is when it is carried out.
-    pub fn settle_meaning(&self, id: i64) -> Result<(), StoreFault> {
-        let update = self.store().look().update(id)?;
-        let value: Value = update.map(|it| it.body).as_deref().map_or(Value::Null, read);
-        let Ok(Admitted::Said(said)) = self.admit(&value)? else { return Ok(()) };
-        let meant = self.meant(&self.asked(&said))?.unwrap_or_default();
-        self.change(|change| change.mean(id, &meant))
+    pub fn settle_meaning(&self, fresh: &Fresh) -> Dealt {
+        let meant = self.meant(&self.asked(&fresh.what))?.unwrap_or_default();
+        let settle = |update: &mut Update| update.meant = Some(meant);
+        Ok(self.change(|change| change.edit_update(fresh.what.update, settle))?)
     }
 
     /// The session that is meant: the one that this was settled to be for, that has said what is answered, whose topic
     /// it is, or the current one.
     pub(super) fn meant(&self, asked: &Asked) -> Result<Option<String>, StoreFault> {
-        let settled = self.store().look().meant(asked.update)?;
-        if let Some(settled) = settled {
+        let settled = self.store().look().update(asked.update)?;
+        if let Some(settled) = settled.and_then(|update| update.meant) {
             return Ok(Some(settled).filter(|id| !id.is_empty()));
         }
         let speaker = match asked.reply_to {
@@ -89,30 +88,25 @@ impl Bot {
         }
     }
 
-    /// The session that is meant, as it is now.
-    fn current(&self, asked: &Asked) -> Result<Result<SessionView, Option<Fault>>, StoreFault> {
-        let id = self.meant(asked)?;
-        let Some(id) = id else { return Ok(Err(None)) };
-        let gone = |fault: &Fault| {
-            matches!(fault, Fault::Refused(glis_core::Refusal::NoSuchSession { .. }))
-        };
-        let shown = self.show(&asked.caller, &id);
-        Ok(shown.map_err(|fault| (!gone(&fault)).then_some(fault)))
-    }
-
     /// Does something with the session that is meant in this place.
     pub(super) fn with_current(
         &self,
         asked: &Asked,
-        act: impl FnOnce(SessionView) -> Result<(), StoreFault>,
-    ) -> Result<(), StoreFault> {
-        match self.current(asked)? {
+        act: impl FnOnce(SessionView) -> Dealt,
+    ) -> Dealt {
+        let shown = match self.meant(asked)? {
+            Some(id) => self.show(asked, &id),
+            None => Err(Fault::Refused(Refusal::NoSuchSession { given: String::new() })),
+        };
+        match shown {
             Ok(session) => act(session),
-            Err(None) => match (asked.topic, asked.place.thread) {
-                (Topic::Own, Some(_)) => self.reply(asked, words::NO_SESSION_IN_TOPIC),
-                (Topic::Own, None) | (Topic::None, _) => self.reply(asked, words::NO_SESSION),
-            },
-            Err(Some(fault)) => self.complain(asked, fault),
+            Err(Fault::Refused(Refusal::NoSuchSession { .. })) => {
+                match (asked.topic, asked.place.thread) {
+                    (Topic::Own, Some(_)) => self.reply(asked, words::NO_SESSION_IN_TOPIC),
+                    (Topic::Own, None) | (Topic::None, _) => self.reply(asked, words::NO_SESSION),
+                }
+            }
+            Err(fault) => Err(fault.into()),
         }
     }
 }

@@ -1,22 +1,18 @@
 //! What happens to plans, told in the chats that hear of them. What was told is kept with each, so that an
 //! event that is read again tells nothing again.
 
-use super::Bot;
-use super::asks::tell_question;
-use super::plan_keys::keys_of;
+use super::plan_keys::{keys_of, proposal_keys};
 use super::say::Say;
-use super::tell::Untold;
+use super::{Bot, Dealt};
 use crate::outbox::Lane;
 use crate::policy::Place;
 use crate::store::{Change, Mark, PlanFollow, StoreFault};
 use crate::text::Text;
 use crate::words;
-use glis_client::Fault;
-use glis_wire::plan::{PlanView, RunView};
-use glis_wire::view::{SessionView, WaitingFor};
+use glis_wire::plan::{PlanView, RunView, WrittenTask};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What a chat was told of a plan.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,14 +21,20 @@ struct Heard {
     runs: BTreeMap<String, String>,
     /// What was said when nothing went on by itself.
     rest: Option<String>,
+    /// Tasks that were proposed.
+    #[serde(default)]
+    proposed: BTreeSet<String>,
 }
 
 impl Heard {
     fn of(plan: &PlanView) -> Self {
         let line = |run: &RunView| Some((run.run_id.clone(), words::run_line(run)?));
+        // What a task asks is a card of its own.
+        let told = words::plan_runs(plan).filter(|run| run.asks.is_none());
         Self {
-            runs: words::plan_runs(plan).filter_map(line).collect(),
+            runs: told.filter_map(line).collect(),
             rest: words::rests(plan).filter(|_| plan.at_rest),
+            proposed: BTreeSet::new(),
         }
     }
 }
@@ -61,7 +63,7 @@ const OF_RUNS: [&str; 13] = [
 
 impl Bot {
     /// Tells what an event has made of the plans that chats hear of.
-    pub(super) fn tell_plans(&self, name: &str, event: &Value) -> Result<(), Untold> {
+    pub(super) fn tell_plans(&self, name: &str, event: &Value) -> Dealt {
         let is_plan = name.starts_with("run_") || name.starts_with("plan_");
         if !is_plan && !OF_RUNS.contains(&name) && !name.starts_with("orchestrator:") {
             return Ok(());
@@ -71,39 +73,25 @@ impl Bot {
             return Ok(());
         }
         self.meet(&follows, event)?;
-        let mut seen: BTreeMap<String, Option<(PlanView, Vec<SessionView>)>> = BTreeMap::new();
+        let mut seen: BTreeMap<String, Option<PlanView>> = BTreeMap::new();
         for follow in follows {
             if !seen.contains_key(&follow.plan) {
                 let plan = match self.look_at_plan(&follow.place) {
-                    Ok(Some(plan)) => {
-                        let asking = self.asking(&plan)?;
-                        Some((plan, asking))
-                    }
+                    Ok(Some(plan)) => Some(plan),
                     Err(fault) if fault.is_lost() => return Err(fault.into()),
                     // A repository that is gone has no plan.
                     Ok(None) | Err(_) => None,
                 };
                 seen.insert(follow.plan.clone(), plan);
             }
-            let Some(Some((plan, asking))) = seen.get(&follow.plan) else { continue };
-            let now = self.now();
-            self.change(|change| tell_plan(change, &follow, (plan, asking), now))?;
-        }
-        Ok(())
-    }
-
-    /// The sessions of a plan that ask something.
-    pub(super) fn asking(&self, plan: &PlanView) -> Result<Vec<SessionView>, Fault> {
-        let mut asking = Vec::new();
-        for run in words::plan_runs(plan).filter(|run| run.asks.is_some()) {
-            match run.session.as_deref().map(|session| self.look_at(session)) {
-                Some(Ok(session)) => asking.push(session),
-                // It was removed meanwhile.
-                Some(Err(Fault::Refused(_))) | None => {}
-                Some(Err(fault)) => return Err(fault),
+            let Some(Some(plan)) = seen.get(&follow.plan) else { continue };
+            self.change(|change| tell_plan(change, &follow, plan))?;
+            if name == "plan_task_proposed" {
+                let proposed = self.proposals(&follow.place)?;
+                self.change(|change| tell_proposed(change, &follow, &proposed))?;
             }
         }
-        Ok(asking)
+        Ok(())
     }
 
     /// A session that works on a task is heard of where its plan is: it may ask something.
@@ -123,66 +111,52 @@ impl Bot {
 }
 
 /// Tells a chat what has changed since it was last told.
-fn tell_plan(
-    change: &Change<'_>,
-    follow: &PlanFollow,
-    (plan, asking): (&PlanView, &[SessionView]),
-    now: i64,
-) -> Result<(), StoreFault> {
+fn tell_plan(change: &Change<'_>, follow: &PlanFollow, plan: &PlanView) -> Result<(), StoreFault> {
     // Read again within the change: a command may have told it meanwhile.
     let Some(follow) = change.look().plan_follow(&follow.plan, follow.chat)? else { return Ok(()) };
     let told: Heard = serde_json::from_str(&follow.told).unwrap_or_default();
-    let heard = Heard::of(plan);
+    let heard = Heard { proposed: told.proposed.clone(), ..Heard::of(plan) };
     if heard == told {
         return Ok(());
     }
-    let (asked, fresh): (Vec<_>, Vec<_>) = words::plan_runs(plan)
-        .filter(|run| heard.runs.get(&run.run_id) != told.runs.get(&run.run_id))
-        .filter_map(|run| Some((run, words::run_line(run)?)))
-        .partition(|(run, _)| question_of(run, asking).is_some());
-    let mut lines: Vec<String> = fresh.iter().map(|(_, line)| line.clone()).collect();
+    let is_new = |run: &&RunView| heard.runs.get(&run.run_id) != told.runs.get(&run.run_id);
+    let fresh: Vec<&RunView> = words::plan_runs(plan).filter(is_new).collect();
+    let mut lines: Vec<String> =
+        fresh.iter().filter_map(|run| heard.runs.get(&run.run_id).cloned()).collect();
     let rest = heard.rest.as_ref().filter(|_| heard.rest != told.rest);
     lines.extend(rest.cloned());
     if !lines.is_empty() {
         let place = Place { chat: follow.chat, thread: follow.thread };
         let title = words::plan_title(plan);
         let text = Text::default().bold(&title).and("\n").and(&lines.join("\n"));
-        let needs_help = rest.is_some() || fresh.iter().any(|(run, _)| words::is_stuck(run));
+        let needs_help = rest.is_some() || fresh.iter().any(|run| words::is_stuck(run));
         let keys = if needs_help { keys_of(&follow.place, plan) } else { Vec::new() };
         // All of it in one lane: what comes in another order tells what is not so any more.
-        Say::card(place, Lane::Final, text, keys).put(change, follow.user, now)?;
-    }
-    for (run, _) in asked {
-        tell_run_asking(change, &follow, (plan, run, asking), now)?;
+        Say::card(place, Lane::Final, text, keys).put(change, follow.user)?;
     }
     if plan.done && plan.at_rest {
         return change.unfollow_plan(&follow.plan, follow.chat);
     }
     let told = serde_json::to_string(&heard)?;
-    change.set_plan_told(&follow.plan, follow.chat, &told)
+    change.follow_plan(&PlanFollow { told, ..follow })
 }
 
-/// What the session of a run asks.
-fn question_of<'s>(
-    run: &RunView,
-    asking: &'s [SessionView],
-) -> Option<(&'s SessionView, &'s WaitingFor)> {
-    let session = asking.iter().find(|session| Some(&session.id) == run.session.as_ref())?;
-    let ask = session.asks.iter().find(|ask| Some(&ask.text) == run.asks.as_ref())?;
-    Some((session, ask))
-}
-
-/// Tells a chat of a task that waits for an answer; a reply to that is the answer.
-pub(super) fn tell_run_asking(
+/// Tells a chat of each task that was proposed since, with its keys.
+fn tell_proposed(
     change: &Change<'_>,
     follow: &PlanFollow,
-    (plan, run, asking): (&PlanView, &RunView, &[SessionView]),
-    now: i64,
+    proposed: &[WrittenTask],
 ) -> Result<(), StoreFault> {
-    let (Some(question), Some(line)) = (question_of(run, asking), words::run_line(run)) else {
-        return Ok(());
-    };
-    let place = Place { chat: follow.chat, thread: follow.thread };
-    let text = Text::default().bold(&words::plan_title(plan)).and("\n").and(&line);
-    tell_question(change, question, (place, follow.user), (text, now))
+    let Some(follow) = change.look().plan_follow(&follow.plan, follow.chat)? else { return Ok(()) };
+    let mut heard: Heard = serde_json::from_str(&follow.told).unwrap_or_default();
+    for WrittenTask { task, .. } in proposed {
+        if heard.proposed.insert(task.id.clone()) {
+            let place = Place { chat: follow.chat, thread: follow.thread };
+            let (text, is_whole) = words::proposal(task);
+            let keys = proposal_keys(&follow.place, task, is_whole);
+            Say::card(place, Lane::Final, text, vec![keys]).put(change, follow.user)?;
+        }
+    }
+    let told = serde_json::to_string(&heard)?;
+    change.follow_plan(&PlanFollow { told, ..follow })
 }

@@ -1,70 +1,60 @@
 //! Buttons, pressed: each counts once, for its user, in its chat, in its time, for its own request.
 
 use super::asks::note_where;
-use super::say::Say;
-use super::{Asked, Bot};
+use super::{Asked, Bot, Dealt, Fresh, unfit};
 use crate::button::{Act, Stale};
 use crate::outbox::{Lane, What as Sent};
-use crate::policy::Pressed;
-use crate::store::{CardState, Change, StoreFault, Update};
+use crate::policy::{Admitted, Pressed};
+use crate::store::{CardState, Change, StoreFault};
 use crate::words;
-use glis_client::Fault;
 use glis_core::input::IfRunning;
 use glis_core::pause::PauseMode;
 use glis_wire::client::{Action, Request, Response};
 
 impl Bot {
-    pub(super) fn press(&self, update: &Update, pressed: &Pressed) -> Result<(), StoreFault> {
-        let is_late = update.late;
-        let caller = self.caller(pressed.user, pressed.update);
-        let Pressed { update, user, place, .. } = *pressed;
-        let topic = self.topic_in(pressed.forum);
-        let asked = Asked { update, user, place, reply_to: None, topic, caller };
-        match self.claim(pressed)? {
-            Ok(act) => match act.ends().filter(|_| is_late) {
-                Some(label) => {
-                    let session = act.session().map(str::to_owned);
-                    self.offer(&asked, session, (words::late_press(&label), "Do it now"))
-                }
-                None => self.carry_out(&asked, act),
-            },
-            Err(_) => Ok(()),
+    pub(super) fn press(&self, asked: &Asked, fresh: &Fresh, pressed: &Pressed) -> Dealt {
+        let Ok(act) = self.claim(&fresh.what, pressed)? else { return Ok(()) };
+        match act.ends().filter(|_| fresh.late) {
+            Some(label) => {
+                let session = act.session().map(str::to_owned);
+                self.offer(asked, session, (words::late_press(&label), "Do it now"))
+            }
+            None => self.carry_out(asked, act),
         }
     }
 
     /// Whether a press counts. It is looked at and used up in one go: of two, one counts. Claimed again, also
     /// after a crash, it counts as before and is not told a second time.
-    pub(super) fn claim(&self, pressed: &Pressed) -> Result<Result<Act, Stale>, StoreFault> {
-        let Pressed { update, user, place, .. } = *pressed;
+    pub(super) fn claim(
+        &self,
+        what: &Admitted,
+        pressed: &Pressed,
+    ) -> Result<Result<Act, Stale>, StoreFault> {
+        let Admitted { update, user, place, message, .. } = *what;
         let now = self.now();
         self.change(|change| {
-            let button = change.look().button(&pressed.data)?;
-            let (judged, known) = match &button {
-                Some(button) => {
-                    let judged = button.press(update, place.chat, user, now).cloned();
-                    (judged, button.used_by == Some(update))
-                }
-                None => (Err(Stale::Unknown), false),
-            };
+            let keyboard = change.look().keyboard(&pressed.data)?;
+            let judged = keyboard.as_ref().ok_or(Stale::Unknown).and_then(|keys| {
+                keys.press(&pressed.data, update, (place.chat, user), now).cloned()
+            });
+            let known = keyboard.as_ref().is_some_and(|keys| keys.used_by == Some(update));
             let judged = match judged {
                 Err(Stale::Used) if went_unanswered(change, pressed)? => Err(Stale::Gone),
                 judged => judged,
             };
-            match &judged {
-                Ok(act) if !known && act.is_for_once() => {
-                    change.use_up(&pressed.data, update)?;
-                    if !act.is_answer() {
-                        let used = Sent::Used { message: pressed.message };
-                        change.push((place.chat, place.thread), Lane::Reply, &used, None)?;
-                    }
+            if let (Ok(act), Some(keyboard), false) = (&judged, &keyboard, known) {
+                change.use_up(keyboard, update)?;
+                if act.is_for_once() && !act.is_answer() {
+                    let used = Sent::Used { message };
+                    change.push((place.chat, place.thread), Lane::Reply, used)?;
                 }
-                Ok(_) if !known => change.note_press(&pressed.data, update)?,
-                Ok(_) | Err(_) => {}
             }
             if !known {
-                note_where(change, pressed)?;
-                let words = judged.as_ref().err().map_or("", |stale| why(*stale));
-                Say::ack(place, &pressed.query, words).put(change, user, now)?;
+                note_where(change, what, &pressed.data)?;
+                let words = judged.as_ref().err().map_or("", |stale| why(*stale)).to_owned();
+                let ack = Sent::Ack { query: pressed.query.clone(), words };
+                // One that comes too late is refused, and goes.
+                change.push((place.chat, place.thread), Lane::Approval, ack)?;
             }
             if judged.is_err() {
                 change.done(update)?;
@@ -74,20 +64,20 @@ impl Bot {
     }
 
     /// Puts a session into the trash. A chat that hears of it is told by that.
-    fn put_away(&self, asked: &Asked, session: &str) -> Result<(), StoreFault> {
-        let follows = self.store().look().follows_of(session)?;
-        let hears = follows.iter().any(|follow| follow.chat == asked.place.chat);
+    fn put_away(&self, asked: &Asked, session: &str) -> Dealt {
+        let hears = self.store().look().follow_in(session, asked.place.chat)?.is_some();
         let action = Action::Remove { running: IfRunning::Stop };
         let request = Request::Act { session: session.to_owned(), action };
-        match self.carry(asked, &request)? {
-            Ok(Response::Done { .. }) if hears => self.answer(asked, &[], |_| Ok(())),
-            Ok(Response::Done { session, .. }) => self.reply(asked, words::archived(&session.name)),
-            Ok(_) => self.complain(asked, Fault::unfit()),
-            Err(fault) => self.complain(asked, fault),
+        let Response::Done { session, .. } = self.call(asked, request)? else {
+            return Err(unfit());
+        };
+        if hears {
+            return self.answer(asked, &[], |_| Ok(()));
         }
+        self.reply(asked, words::archived(&session.name))
     }
 
-    fn carry_out(&self, asked: &Asked, act: Act) -> Result<(), StoreFault> {
+    fn carry_out(&self, asked: &Asked, act: Act) -> Dealt {
         match act {
             Act::Answer { session, request, generation, asked: text, answer } => {
                 let question = (session, request, generation, text);
@@ -95,7 +85,7 @@ impl Bot {
             }
             Act::Switch { session } => self.switch(asked, &session),
             Act::Resume { session } => self.resume(asked, &session),
-            Act::ResumeAll => self.gate(asked, &Request::ResumeAll { from_log: false }),
+            Act::ResumeAll => self.gate(asked, Request::ResumeAll { from_log: false }),
             Act::Restart { session } => {
                 let action = Action::Restart { with_context: false };
                 self.done(asked, &session, action, |session, (_, about)| {
@@ -104,22 +94,20 @@ impl Bot {
             }
             Act::ForcePause { session } => self.pause(asked, &session, Some(PauseMode::Force)),
             Act::Archive { session } => self.put_away(asked, &session),
-            Act::ExecutePlan { place } => self.execute_plan(asked, &place),
-            Act::PausePlan { place } => self.pause_plan(asked, &place, PauseMode::Interrupt),
-            Act::ResumeTask { place, task } => self.resume_task(asked, &place, &task),
-            Act::RestartTask { place, task } => self.restart_task(asked, &place, &task),
-            Act::RuleTask { place, task, ruling } => self.rule_task(asked, &place, &task, ruling),
+            Act::Plan { place, verb } => self.work_on_plan(asked, &place, verb),
             Act::RunLate { update, session } => {
-                self.answer(asked, &[], |change| {
-                    change.take_up(update)?;
-                    session.iter().try_for_each(|session| change.mean(update, session))
+                let late = self.change(|change| {
+                    change.edit_update(update, |late| {
+                        (late.done, late.late) = (false, false);
+                        late.meant = session.or(late.meant.take());
+                    })?;
+                    change.done(asked.update)?;
+                    change.look().update(update)
                 })?;
-                self.deal_with(update)
+                let late = late.map(|late| self.taken(&late)).transpose()?.flatten();
+                late.map_or(Ok(()), |late| self.deal_with(&late))
             }
-            Act::Leave => {
-                let say = Say::text(asked.place, Lane::Reply, "Left as it is.");
-                self.answer(asked, &[say], |_| Ok(()))
-            }
+            Act::Leave => self.reply(asked, "Left as it is."),
         }
     }
 }
@@ -127,7 +115,7 @@ impl Bot {
 /// Whether the question of a button is not asked any more, and nobody has answered it.
 fn went_unanswered(change: &Change<'_>, pressed: &Pressed) -> Result<bool, StoreFault> {
     let card = change.look().card_of_button(&pressed.data)?;
-    Ok(card.is_some_and(|card| card.state == CardState::Closed && card.fate.is_none()))
+    Ok(card.is_some_and(|card| card.state == CardState::Closed && card.resolution.is_none()))
 }
 
 /// What pops up where a press counts for nothing.

@@ -1,168 +1,99 @@
 //! What the bot has to say, before it is put into the outbox: texts in parts, buttons with their words.
 
-use crate::button::{Act, Bound, nonce};
-use crate::outbox::{Key, Lane, POST_UNITS_MAX, What as Sent, Whole};
+use crate::button::{Keyboard, Keys, nonce};
+use crate::outbox::{Item, Key, Lane, POST_UNITS_MAX, What as Sent, Whole};
 use crate::policy::Place;
 use crate::store::{Change, StoreFault};
 use crate::text::{Parts, Text, in_parts, parts};
+use std::collections::BTreeMap;
 
 /// How long a button counts.
 const BUTTON_MS: i64 = 24 * 3_600_000;
-/// How long a press wants an answer.
-const ACK_MS: i64 = 10_000;
 
 /// Something that the bot has to say.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Say {
-    place: Place,
-    lane: Lane,
-    what: What,
-    speaker: Option<String>,
-}
-
-/// What it is.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum What {
-    /// Words, in as many parts as it takes; `whole` is what stands in the file if those are too many.
-    Text {
-        /// The words.
-        text: Text,
-        /// The same as it was written.
-        whole: String,
-        /// What the file is called.
-        name: String,
-    },
-    /// A card with buttons: what stands on each, and what it does.
-    Card {
-        /// The words.
-        text: Text,
-        /// Rows of buttons.
-        keys: Vec<Vec<(String, Act)>>,
-        /// Its name, if its message is to be known.
-        card: Option<String>,
-        /// All of it, where that is too long for a message.
-        whole: Option<Beside>,
-    },
-    /// A file.
-    File {
-        /// Its name.
-        name: String,
-        /// All of it.
-        content: String,
-        /// Some words below it.
-        caption: String,
-    },
-    /// That a press is known.
-    Ack {
-        /// The press.
-        query: String,
-        /// Some words that pop up.
-        words: String,
-    },
-}
-
-/// A file with all that a card is about.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Beside {
-    /// Its name.
-    pub name: String,
-    /// All of it.
-    pub content: String,
-    /// The words of the card where the network does not take the file.
-    pub without: Text,
+pub(super) struct Say {
+    pub(super) place: Place,
+    pub(super) lane: Lane,
+    pub(super) text: Text,
+    /// What is below it.
+    pub(super) keys: Keys,
+    /// The session whose words it shows.
+    pub(super) speaker: Option<String>,
+    /// The card that it shows, if its message is to be known.
+    pub(super) card: Option<String>,
+    /// All that the card asks, where that is too long for a message.
+    pub(super) whole: Option<Whole>,
+    /// Words without buttons that would be too many parts: what their file is called, and what they are as they were
+    /// written.
+    pub(super) file: Option<(String, String)>,
 }
 
 impl Say {
-    /// Something in a place.
-    pub fn new(place: Place, lane: Lane, what: What) -> Self {
-        Self { place, lane, what, speaker: None }
+    /// Words with buttons, if there are any.
+    pub(super) fn card(place: Place, lane: Lane, text: impl Into<Text>, keys: Keys) -> Self {
+        let (text, speaker, card, whole, file) = (text.into(), None, None, None, None);
+        Self { place, lane, text, keys, speaker, card, whole, file }
+    }
+
+    /// Words alone.
+    pub(super) fn text(place: Place, lane: Lane, text: impl Into<Text>) -> Self {
+        Self::card(place, lane, text, Keys::new())
     }
 
     /// The same, as what this session says.
     #[must_use]
-    pub fn by(self, session: &str) -> Self {
+    pub(super) fn by(self, session: &str) -> Self {
         Self { speaker: Some(session.to_owned()), ..self }
     }
 
-    /// Words.
-    pub fn text(place: Place, lane: Lane, text: impl Into<Text>) -> Self {
-        let text = text.into();
-        let (whole, name) = (text.text.clone(), "answer".to_owned());
-        Self::new(place, lane, What::Text { text, whole, name })
-    }
-
-    /// Words with buttons.
-    pub fn card(
-        place: Place,
-        lane: Lane,
-        text: impl Into<Text>,
-        keys: Vec<Vec<(String, Act)>>,
-    ) -> Self {
-        Self::new(place, lane, What::Card { text: text.into(), keys, card: None, whole: None })
-    }
-
-    /// That a press is known.
-    pub fn ack(place: Place, query: &str, words: &str) -> Self {
-        let what = What::Ack { query: query.to_owned(), words: words.to_owned() };
-        Self::new(place, Lane::Approval, what)
-    }
-
     /// Puts it into the outbox. Its buttons are this user's.
-    pub fn put(&self, change: &Change<'_>, user: i64, now: i64) -> Result<(), StoreFault> {
-        let to = (self.place.chat, self.place.thread);
-        let speaker = self.speaker.as_deref();
-        let push = |what: &Sent, expires| change.push_by(speaker, to, (self.lane, what), expires);
-        match &self.what {
-            What::Text { text, whole, name } => match parts(text, POST_UNITS_MAX) {
-                Parts::Whole(parts) => {
-                    parts.into_iter().try_for_each(|text| push(&Sent::words(text), None))
-                }
-                Parts::First(text) => {
-                    push(&Sent::words(text), None)?;
-                    let (name, content) = (format!("{name}.md"), whole.clone());
-                    let caption = "The whole text".to_owned();
-                    push(&Sent::File { name, content, caption }, None)
-                }
-            },
-            What::Card { text, keys, card, whole } => {
-                let (before, last) = in_parts(text, POST_UNITS_MAX);
-                for text in before {
-                    push(&Sent::words(text), None)?;
-                }
-                let group = card.clone().unwrap_or_else(nonce);
-                let (mut rows, mut denials) = (Vec::new(), Vec::new());
-                for row in keys {
-                    let (mut shown, mut denial) = (Vec::new(), Vec::new());
-                    for (label, act) in row {
-                        let data = nonce();
-                        let bound = Bound {
-                            chat: self.place.chat,
-                            user,
-                            deadline: now + BUTTON_MS,
-                            act: act.clone(),
-                        };
-                        change.add_button(&group, &data, &bound)?;
-                        let key = Key { label: label.clone(), data };
-                        denial.extend(act.is_denial().then(|| key.clone()));
-                        shown.push(key);
-                    }
-                    rows.push(shown);
-                    denials.extend((!denial.is_empty()).then_some(denial));
-                }
-                let whole = whole.clone().map(|Beside { name, content, without }| {
-                    let without = (without, denials);
-                    Box::new(Whole { name, content, taken_in: None, without })
-                });
-                push(&Sent::Post { text: last, keys: rows, card: card.clone(), whole }, None)
+    pub(super) fn put(&self, change: &Change<'_>, user: i64) -> Result<(), StoreFault> {
+        if !self.keys.is_empty() || self.card.is_some() {
+            return self.put_card(change, user);
+        }
+        match parts(&self.text, POST_UNITS_MAX) {
+            Parts::Whole(parts) => {
+                parts.into_iter().try_for_each(|text| self.push(change, Sent::words(text)))
             }
-            What::File { name, content, caption } => {
-                let (name, content, caption) = (name.clone(), content.clone(), caption.clone());
-                push(&Sent::File { name, content, caption }, None)
-            }
-            What::Ack { query, words } => {
-                let ack = Sent::Ack { query: query.clone(), words: words.clone() };
-                push(&ack, Some(now + ACK_MS))
+            Parts::First(text) => {
+                self.push(change, Sent::words(text))?;
+                let usual = || ("answer".to_owned(), self.text.text.clone());
+                let (name, content) = self.file.clone().unwrap_or_else(usual);
+                let (name, caption) = (format!("{name}.md"), "The whole text".to_owned());
+                self.push(change, Sent::File { name, content, caption })
             }
         }
+    }
+
+    fn put_card(&self, change: &Change<'_>, user: i64) -> Result<(), StoreFault> {
+        let (before, last) = in_parts(&self.text, POST_UNITS_MAX);
+        before.into_iter().try_for_each(|text| self.push(change, Sent::words(text)))?;
+        let (mut acts, mut rows, mut denials) = (BTreeMap::new(), Vec::new(), Vec::new());
+        for row in &self.keys {
+            let (mut shown, mut denial) = (Vec::new(), Vec::new());
+            for (label, act) in row {
+                let data = nonce();
+                acts.insert(data.clone(), act.clone());
+                let key = Key { label: label.clone(), data };
+                denial.extend(act.is_denial().then(|| key.clone()));
+                shown.push(key);
+            }
+            rows.push(shown);
+            denials.extend((!denial.is_empty()).then_some(denial));
+        }
+        let (chat, deadline) = (self.place.chat, change.now() + BUTTON_MS);
+        let card = self.card.clone().unwrap_or_else(nonce);
+        change.add_buttons(&Keyboard { card, chat, user, deadline, acts, used_by: None })?;
+        let whole = self.whole.clone().map(|whole| {
+            let without = (whole.without.0.clone(), denials);
+            Box::new(Whole { without, ..whole })
+        });
+        self.push(change, Sent::Post { text: last, keys: rows, card: self.card.clone(), whole })
+    }
+
+    fn push(&self, change: &Change<'_>, what: Sent) -> Result<(), StoreFault> {
+        let item = Item::new(0, self.place.chat, self.place.thread, self.lane, what);
+        change.push_item(&Item { speaker: self.speaker.clone(), ..item })
     }
 }

@@ -1,7 +1,7 @@
 //! What an agent has said by the end of its turn, told as new messages.
 
-use super::say::{Say, What};
-use crate::outbox::{Lane, What as Sent};
+use super::say::Say;
+use crate::outbox::{Item, Lane, What as Sent};
 use crate::policy::Place;
 use crate::store::{Change, Follow, Mark, StoreFault};
 use crate::text::{Text, clean, from_markdown};
@@ -13,7 +13,6 @@ use glis_wire::view::{Entry, SessionView, Voice};
 pub(super) enum End {
     /// The agent is done with its turn.
     Turn,
-    /// It asks something.
     Question,
     /// By something that is told by itself: a pause, a limit, the end of its process.
     Otherwise,
@@ -45,7 +44,6 @@ pub(super) fn tell_words(
     change: &Change<'_>,
     follow: &Follow,
     (end, shown, entries): (End, Option<&SessionView>, &[Entry]),
-    now: i64,
 ) -> Result<(), StoreFault> {
     // Read again within the change: another event may have told it meanwhile.
     let follows = change.look().follows_of(&follow.session)?;
@@ -54,7 +52,8 @@ pub(super) fn tell_words(
     };
     let fresh = since(entries, &follow.told);
     if let Some(last) = fresh.last() {
-        change.set_told(&follow.session, follow.chat, &mark_of(last))?;
+        let told = mark_of(last);
+        change.edit_follow(&follow.session, follow.chat, |follow| follow.told = told)?;
     }
     let said = fresh.iter().filter(|entry| entry.voice == Voice::Assistant);
     let said: Vec<String> = said.map(|entry| clean(entry.content.trim())).collect();
@@ -69,11 +68,15 @@ pub(super) fn tell_words(
     let is_current =
         change.look().current(follow.chat)?.as_deref() == Some(follow.session.as_str());
     let text = lead(follow, is_current).join(&text);
-    let what = What::Text { text, whole, name: follow.name.clone() };
     // What is said before a question explains it and comes with it; not before words that wait for longer.
-    let explains = end == End::Question && !change.look().has_words_waiting(follow.chat)?;
+    let are_words = |item: &Item| {
+        let is_final = (item.chat, item.lane) == (follow.chat, Lane::Final);
+        is_final && !matches!(item.what, Sent::Clear { .. })
+    };
+    let explains = end == End::Question && !change.look().has_waiting(are_words)?;
     let lane = if explains { Lane::Approval } else { Lane::Final };
-    Say::new(place_of(follow), lane, what).by(&follow.session).put(change, follow.user, now)?;
+    let say = Say::text(place_of(follow), lane, text).by(&follow.session);
+    Say { file: Some((follow.name.clone(), whole)), ..say }.put(change, follow.user)?;
     clear(change, follow)
 }
 
@@ -116,53 +119,8 @@ pub(super) fn lead(follow: &Follow, is_current: bool) -> Text {
 /// The picture of what a session did goes, behind its words.
 pub(super) fn clear(change: &Change<'_>, follow: &Follow) -> Result<(), StoreFault> {
     let what = Sent::Clear { session: follow.session.clone() };
-    change.push((follow.chat, follow.thread), Lane::Final, &what, None)
+    change.push((follow.chat, follow.thread), Lane::Final, what)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn entry(at: &str, content: &str) -> Entry {
-        Entry {
-            timestamp: at.to_owned(),
-            voice: Voice::Assistant,
-            content: content.to_owned(),
-            metadata: serde_json::Map::new(),
-        }
-    }
-
-    /// What was told ahead, with the end of the turn before, is not taken for nothing.
-    #[test]
-    fn a_turn_is_silent_if_nothing_was_said_in_it() {
-        let by = |voice, content| Entry { voice, ..entry("1", content) };
-        let said = [by(Voice::User, "a"), by(Voice::Assistant, "b")];
-        let done = [by(Voice::User, "a"), by(Voice::Tool, "b"), by(Voice::Assistant, " ")];
-        let second = [&said[..], &[by(Voice::User, "c"), by(Voice::Tool, "d")]].concat();
-        let after = [&said[..], &[by(Voice::Tool, "d")]].concat();
-        for (entries, fresh, expected) in [
-            (&said[..], 2, false),
-            (&done, 3, true),
-            (&second, 4, true),
-            // Behind a question the words before it were told with it.
-            (&after, 2, true),
-            (&[], 0, true),
-        ] {
-            assert_eq!(is_silent(entries, &entries[fresh..]), expected, "{entries:?}");
-        }
-    }
-
-    #[test]
-    fn what_was_told_is_found_again_also_in_a_shorter_conversation() {
-        let all = [entry("1", "a"), entry("2", "b"), entry("2", "c"), entry("3", "d")];
-        let told = |mark: &Mark| since(&all, mark).iter().map(|e| e.content.as_str()).collect();
-        let seen: Vec<String> = vec![
-            told(&mark_of(&all[1])),
-            told(&mark_of(&all[3])),
-            told(&Mark { at: "2".to_owned(), sum: 0 }),
-            told(&Mark { at: "0".to_owned(), sum: 0 }),
-            told(&mark_of(&entry("2", "gone"))),
-        ];
-        assert_eq!(seen, ["cd", "", "d", "abcd", "d"]);
-    }
-}
+mod tests;

@@ -1,29 +1,29 @@
 //! What agents are doing, shown while they do it: a picture that the next one replaces, and that goes with the
 //! words. It is made when an agent begins something, and now and then while it speaks.
 
-use super::Bot;
-use super::tell::Untold;
 use super::turn::{lead, since};
-use crate::bell::Bell;
-use crate::outbox::Draft;
+use super::{Bot, Dealt};
+use crate::outbox::Picture;
 use crate::store::{Follow, Mark, StoreFault};
 use crate::text::clean;
+use crate::thread::locked;
+use crate::wakeup::Wakeup;
 use crate::words;
 use glis_client::Fault;
 use glis_core::Status;
 use glis_wire::view::{Entry, SessionView, Voice};
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::time::Duration;
 
 /// So much of what an agent does is shown.
-const DRAFT_CHARS: usize = 1500;
+const PICTURE_CHARS: usize = 1500;
 
 /// The sessions whose agents are at work.
 #[derive(Default)]
 pub(super) struct Watch {
-    /// Rings when one begins something.
-    bell: Bell,
+    /// Wakes who looks at them when one begins something.
+    wakeup: Wakeup,
     at_work: Mutex<AtWork>,
 }
 
@@ -32,15 +32,6 @@ struct AtWork {
     /// Counts stretches of work: what was seen of one is not shown in the next.
     stretches: u64,
     sessions: BTreeMap<String, Work>,
-}
-
-/// Which of those that are at work are looked at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Which {
-    /// Those that have begun something since.
-    Begun,
-    /// All.
-    All,
 }
 
 /// An agent's work since its words were last told.
@@ -61,21 +52,15 @@ struct Read {
 }
 
 impl Watch {
-    /// Each entry stands alone, so the table stays usable after a panic.
-    fn at_work(&self) -> MutexGuard<'_, AtWork> {
-        self.at_work.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// What is known of those that are at work.
-    fn some(&self, which: Which) -> Vec<(String, u64, Option<Read>)> {
-        let at_work = self.at_work();
+    fn all(&self) -> Vec<(String, u64, Option<Read>)> {
+        let at_work = locked(&self.at_work);
         let each = at_work.sessions.iter();
-        let some = each.filter(|(_, work)| which == Which::All || work.read.is_none());
-        some.map(|(id, work)| (id.clone(), work.stretch, work.read.clone())).collect()
+        each.map(|(id, work)| (id.clone(), work.stretch, work.read.clone())).collect()
     }
 
     fn begin(&self, session: &str) {
-        let mut at_work = self.at_work();
+        let mut at_work = locked(&self.at_work);
         if let Some(work) = at_work.sessions.get_mut(session) {
             // The same tool again is no other action.
             work.read = None;
@@ -85,11 +70,11 @@ impl Watch {
             at_work.sessions.insert(session.to_owned(), Work { stretch, read: None });
         }
         drop(at_work);
-        self.bell.ring();
+        self.wakeup.wake();
     }
 
     fn end(&self, session: &str, is_meant: impl FnOnce(&Work) -> bool) {
-        let mut at_work = self.at_work();
+        let mut at_work = locked(&self.at_work);
         if at_work.sessions.get(session).is_some_and(is_meant) {
             at_work.sessions.remove(session);
         }
@@ -107,16 +92,16 @@ impl Bot {
         self.watch.end(session, |_| true);
     }
 
-    /// Waits until an agent begins something, or for so long if any is at work. Tells which to look at then.
-    pub fn await_work(&self, most: Duration) -> Which {
-        let most = (!self.watch.at_work().sessions.is_empty()).then_some(most);
+    /// Waits until an agent begins something, or for so long if any is at work.
+    pub fn await_work(&self, most: Duration) {
+        let most = (!locked(&self.watch.at_work).sessions.is_empty()).then_some(most);
         // Agents have no other time than the real one.
-        if self.watch.bell.wait_really(most) { Which::Begun } else { Which::All }
+        self.watch.wakeup.wait_really(most);
     }
 
     /// Looks at those that are at work, and has it shown.
-    pub fn look_on(&self, which: Which) -> Result<(), Untold> {
-        for (session, stretch, read) in self.watch.some(which) {
+    pub fn look_on(&self) -> Dealt {
+        for (session, stretch, read) in self.watch.all() {
             let shown = match self.look_at(&session) {
                 Ok(shown) if shown.status == Status::Busy => shown,
                 Ok(_) | Err(Fault::Refused(_)) => {
@@ -134,7 +119,7 @@ impl Bot {
             self.sketch(&shown, stretch, &follows, read);
         }
         // Once for all of them: the first would be shown alone.
-        (self.ring)();
+        (self.its.wake)();
         Ok(())
     }
 
@@ -164,21 +149,21 @@ impl Bot {
 
     /// Has it shown at once or never, unless its words were told meanwhile.
     fn sketch(&self, shown: &SessionView, stretch: u64, follows: &[(Follow, bool)], read: Read) {
-        let mut at_work = self.watch.at_work();
+        let mut at_work = locked(&self.watch.at_work);
         let Some(work) = at_work.sessions.get_mut(&shown.id).filter(|it| it.stretch == stretch)
         else {
             return;
         };
         let saying = clean(whole_words(shown.saying.as_deref().unwrap_or_default()));
-        let mut drafts = self.drafts.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut pictures = locked(&self.pictures);
         for (follow, is_current) in follows {
             let done = read.done.get(&follow.chat).map_or("", String::as_str);
             let text = end_of(&format!("{done}\n{}", saying.trim()));
             if !text.is_empty() {
                 let text = lead(follow, *is_current).and(&text);
                 let (thread, session) = (follow.thread, follow.session.clone());
-                let draft = Draft { thread, session, is_current: *is_current, text };
-                drafts.push((follow.chat, draft));
+                let picture = Picture { thread, session, is_current: *is_current, text };
+                pictures.entry(follow.chat).or_default().push(picture);
             }
         }
         work.read = Some(read);
@@ -197,7 +182,7 @@ fn done_since(entries: &[Entry], told: &Mark) -> String {
 
 /// The end of it is what is going on.
 fn end_of(all: &str) -> String {
-    let skip = all.chars().count().saturating_sub(DRAFT_CHARS);
+    let skip = all.chars().count().saturating_sub(PICTURE_CHARS);
     all.chars().skip(skip).collect::<String>().trim().to_owned()
 }
 
@@ -209,29 +194,4 @@ fn whole_words(saying: &str) -> &str {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn half_a_word_is_not_shown() {
-        let cases = [
-            ("", ""),
-            ("Hel", ""),
-            ("Hello, wor", "Hello, "),
-            ("Hello, world.\n", "Hello, world.\n"),
-            ("the key is sk-ant-0123", "the key is "),
-            ("\u{4f60}\u{597d}\u{ff0c}gl", "\u{4f60}\u{597d}\u{ff0c}"),
-        ];
-        for (saying, shown) in cases {
-            assert_eq!(whole_words(saying), shown);
-        }
-    }
-
-    #[test]
-    fn the_end_of_much_is_shown() {
-        let much = format!("first\n{}\nlast", "x".repeat(DRAFT_CHARS));
-        let shown = end_of(&much);
-        assert!(shown.ends_with("x\nlast") && !shown.contains("first"), "{shown}");
-        assert_eq!(end_of("\nall of it\n"), "all of it");
-    }
-}
+mod tests;

@@ -18,39 +18,34 @@ pub enum Lane {
 }
 
 /// Something that waits to be sent.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Item {
     /// Its number: later ones are larger.
+    #[serde(skip)]
     pub id: u64,
-    /// Where it goes.
     pub chat: i64,
-    /// The topic there.
     pub thread: Option<i64>,
-    /// How important it is.
     pub lane: Lane,
-    /// What it is.
     pub what: What,
     /// In which form it is sent.
-    pub worn: Worn,
-    /// It is of no use any more from then on.
-    pub expires: Option<u64>,
+    pub fallback: Fallback,
     /// The session whose words it shows: those of another are never in the same message.
     pub speaker: Option<String>,
     /// It is not sent together with others.
+    #[serde(skip)]
     pub alone: bool,
     /// How often the server had a fault with it.
+    #[serde(skip)]
     pub faults: u32,
     /// When that became so often that the fault may be its own, counted in requests.
+    #[serde(skip)]
     pub doubted: Option<u64>,
 }
 
-/// What is sent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum What {
-    /// A message.
     Post {
-        /// Its words.
         text: Text,
         /// Rows of buttons below it.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -63,43 +58,23 @@ pub enum What {
         whole: Option<Box<Whole>>,
     },
     /// Other words for a message that was sent, and no buttons.
-    Edit {
-        /// Its number.
-        message: i64,
-        /// The words.
-        text: Text,
-    },
+    Edit { message: i64, text: Text },
     /// A message that was sent loses its buttons: one of them was used.
-    Used {
-        /// Its number.
-        message: i64,
-    },
-    /// A text file.
+    Used { message: i64 },
     File {
-        /// Its name.
         name: String,
-        /// All of it.
         content: String,
         /// Some words below it.
         caption: String,
     },
     /// A topic of its own for a session.
-    Topic {
-        /// The session's id.
-        session: String,
-        /// The session's name.
-        name: String,
-    },
+    Topic { session: String, name: String },
     /// The topic of a session that is archived is closed: the one that this is for.
     CloseTopic,
     /// The picture of what a session did goes, now that its words are here.
-    Clear {
-        /// The session's id.
-        session: String,
-    },
+    Clear { session: String },
     /// That a button was pressed is known.
     Ack {
-        /// The press.
         query: String,
         /// Some words that pop up.
         words: String,
@@ -110,9 +85,7 @@ pub enum What {
 /// have seen.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Whole {
-    /// The file's name.
     pub name: String,
-    /// All of it.
     pub content: String,
     /// Where the network has it.
     pub taken_in: Option<Place>,
@@ -120,7 +93,6 @@ pub struct Whole {
     pub without: (Text, Vec<Vec<Key>>),
 }
 
-/// A button.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Key {
     /// What stands on it. Never an agent's words.
@@ -129,17 +101,17 @@ pub struct Key {
     pub data: String,
 }
 
-/// How plain an item has become. A network that does not take one form is given the next.
+/// In which form an item is sent. A network that does not take one is given the next.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Worn {
+pub enum Fallback {
     /// As it was meant.
     #[default]
-    Not,
-    /// Words only, outside of any topic.
-    Plain,
+    Rich,
+    /// Words without marks, outside of any topic.
+    PlainText,
     /// A line that says that it could not be shown.
-    Note,
+    Notice,
 }
 
 /// What stands for something that a network does not take in any form.
@@ -165,9 +137,9 @@ impl What {
 impl Item {
     /// As it was meant.
     pub fn new(id: u64, chat: i64, thread: Option<i64>, lane: Lane, what: What) -> Self {
-        let (worn, expires) = (Worn::Not, None);
-        let (speaker, alone, faults, doubted) = (None, false, 0, None);
-        Self { id, chat, thread, lane, what, worn, expires, speaker, alone, faults, doubted }
+        let (fallback, speaker) = (Fallback::Rich, None);
+        let (alone, faults, doubted) = (false, 0, None);
+        Self { id, chat, thread, lane, what, fallback, speaker, alone, faults, doubted }
     }
 
     /// How long its words are, if others may stand in the same message.
@@ -176,14 +148,7 @@ impl Item {
             What::Post { text, keys, card: None, .. } if keys.is_empty() && !self.alone => {
                 Some(text.units())
             }
-            What::Post { .. }
-            | What::Edit { .. }
-            | What::Used { .. }
-            | What::File { .. }
-            | What::Topic { .. }
-            | What::CloseTopic
-            | What::Clear { .. }
-            | What::Ack { .. } => None,
+            _ => None,
         }
     }
 
@@ -221,16 +186,8 @@ impl Item {
 
     /// Whether it must arrive in some form.
     pub(super) fn is_lasting(&self) -> bool {
-        match self.what {
-            What::Post { .. } | What::File { .. } => true,
-            // Without a topic a session is talked to in the chat.
-            What::Edit { .. }
-            | What::Used { .. }
-            | What::Topic { .. }
-            | What::CloseTopic
-            | What::Clear { .. }
-            | What::Ack { .. } => false,
-        }
+        // Without a topic a session is talked to in the chat.
+        matches!(self.what, What::Post { .. } | What::File { .. })
     }
 
     /// The next form of it, if there is one.
@@ -241,24 +198,24 @@ impl Item {
         if let Some(without) = self.without_file() {
             return Some(without);
         }
-        let worn = match self.worn {
-            Worn::Note => return None,
-            Worn::Not => Worn::Plain,
-            Worn::Plain => Worn::Note,
+        let fallback = match self.fallback {
+            Fallback::Notice => return None,
+            Fallback::Rich => Fallback::PlainText,
+            Fallback::PlainText => Fallback::Notice,
         };
-        let what = match (worn, self.what.clone()) {
-            (Worn::Plain, What::Post { text, keys, card, whole }) => {
+        let what = match (fallback, self.what.clone()) {
+            (Fallback::PlainText, What::Post { text, keys, card, whole }) => {
                 What::Post { text: Text::plain(text.text), keys, card, whole }
             }
             // What is not shown cannot be answered: the note has no button, and its card takes no reply.
-            (Worn::Note, What::Post { text, card: Some(card), .. }) => {
+            (Fallback::Notice, What::Post { text, card: Some(card), .. }) => {
                 let text = Text::plain(ask_not_shown(&text.text));
                 What::Post { text, keys: Vec::new(), card: Some(card), whole: None }
             }
-            (Worn::Note, What::Post { .. } | What::File { .. }) => What::words(NOT_SHOWN),
+            (Fallback::Notice, What::Post { .. } | What::File { .. }) => What::words(NOT_SHOWN),
             (_, same) => same,
         };
-        Some(Self { worn, what, thread: None, faults: 0, doubted: None, ..self.clone() })
+        Some(Self { fallback, what, thread: None, faults: 0, doubted: None, ..self.clone() })
     }
 }
 

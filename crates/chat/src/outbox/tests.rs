@@ -2,13 +2,18 @@
 
 use super::*;
 
+/// That of a person, with nobody else there.
+fn outbox() -> Outbox {
+    Outbox::new(7, &Arc::default())
+}
+
 fn post(id: u64, chat: i64, lane: Lane) -> Item {
     Item::new(id, chat, None, lane, What::words(format!("{lane:?} {id}")))
 }
 
-fn draft(session: &str, text: &str) -> Draft {
+fn picture(session: &str, text: &str) -> Picture {
     let (session, text) = (session.to_owned(), Text::plain(text));
-    Draft { thread: None, session, is_current: false, text }
+    Picture { thread: None, session, is_current: false, text }
 }
 
 fn card(id: u64, chat: i64) -> Item {
@@ -24,9 +29,9 @@ fn drain(outbox: &mut Outbox, mut now: u64) -> Vec<(u64, Vec<u64>)> {
         match outbox.next(now) {
             Next::Send(items) => {
                 sent.push((now, items.iter().map(|item| item.id).collect()));
-                outbox.report(&items, now, &Outcome::Sent(Some(1)));
+                outbox.report(&items, now, &Ok(Some(1)));
             }
-            Next::Show(chat, _) => outbox.report_draft(chat, now, &Outcome::Sent(None)),
+            Next::Show(_) => outbox.report_picture(now, &Ok(None)),
             Next::Wait(until) => {
                 assert!(until > now);
                 now = until;
@@ -38,7 +43,7 @@ fn drain(outbox: &mut Outbox, mut now: u64) -> Vec<(u64, Vec<u64>)> {
 
 #[test]
 fn what_is_more_important_goes_first_and_each_lane_in_order() {
-    let mut outbox = Outbox::new();
+    let mut outbox = outbox();
     for (id, lane) in [(2, Lane::Reply), (3, Lane::Final), (4, Lane::Final), (5, Lane::Reply)] {
         outbox.push(post(id, 7, lane));
     }
@@ -49,15 +54,12 @@ fn what_is_more_important_goes_first_and_each_lane_in_order() {
 
 #[test]
 fn one_budget_holds_over_everything_in_a_chat() {
-    let mut outbox = Outbox::new();
-    for id in 0..10 {
-        outbox.push(card(id, 7));
-        outbox.push(card(100 + id, -7));
-    }
-    let sent = drain(&mut outbox, 0);
-    for (chat, gap) in [(0..100, 1000), (100..200, 3000)] {
-        let of = |ids: &Vec<u64>| chat.contains(&ids[0]);
-        let times: Vec<u64> = sent.iter().filter(|(_, ids)| of(ids)).map(|(at, _)| *at).collect();
+    for (chat, gap) in [(7, 1000), (-7, 3000)] {
+        let mut outbox = Outbox::new(chat, &Arc::default());
+        for id in 0..10 {
+            outbox.push(card(id, chat));
+        }
+        let times: Vec<u64> = drain(&mut outbox, 0).iter().map(|(at, _)| *at).collect();
         assert_eq!(times.len(), 10);
         for four in times.windows(4) {
             assert!(four[3] - four[0] >= gap, "{times:?}");
@@ -67,15 +69,15 @@ fn one_budget_holds_over_everything_in_a_chat() {
 
 #[test]
 fn a_ban_is_obeyed_whole_and_all_arrives_right_after() {
-    let mut outbox = Outbox::new();
+    let mut outbox = outbox();
     outbox.push(post(1, 7, Lane::Final));
     let Next::Send(items) = outbox.next(0) else { panic!() };
-    outbox.report(&items, 0, &Outcome::TooMany(300));
+    outbox.report(&items, 0, &Err(ChannelFault::TooMany(300)));
     for id in 2..40 {
         outbox.push(post(id, 7, Lane::Final));
     }
     outbox.push(card(50, 7));
-    outbox.draft(7, draft("s", "x"));
+    outbox.picture(picture("s", "x"));
     for now in (0..300_000).step_by(997) {
         assert!(matches!(outbox.next(now), Next::Wait(until) if until >= 300_000), "{now}");
     }
@@ -88,7 +90,7 @@ fn a_ban_is_obeyed_whole_and_all_arrives_right_after() {
 /// Behind the words of each turn the picture of it goes; that keeps no words apart.
 #[test]
 fn words_of_several_turns_stand_together_whatever_goes_between_them() {
-    let mut outbox = Outbox::new();
+    let mut outbox = outbox();
     for id in 0..5 {
         outbox.push(post(2 * id, 7, Lane::Final));
         let clear = What::Clear { session: "s".to_owned() };
@@ -103,46 +105,48 @@ fn words_of_several_turns_stand_together_whatever_goes_between_them() {
 #[test]
 fn no_ban_is_cut_short() {
     for secs in [0, 1, 30, 6775] {
-        let mut outbox = Outbox::new();
+        let pace = Arc::default();
+        let mut outbox = Outbox::new(7, &pace);
         outbox.push(card(1, 7));
         let Next::Send(items) = outbox.next(5) else { panic!() };
-        outbox.report(&items, 5, &Outcome::TooMany(secs));
+        outbox.report(&items, 5, &Err(ChannelFault::TooMany(secs)));
         let Next::Wait(until) = outbox.next(6) else { panic!() };
         assert!(until >= 5 + 1000 * secs.max(1), "{secs}");
         // Another chat has no part in it.
-        outbox.push(card(2, 8));
-        assert!(matches!(outbox.next(6), Next::Send(items) if items[0].id == 2));
+        let mut other = Outbox::new(8, &pace);
+        other.push(card(2, 8));
+        assert!(matches!(other.next(6), Next::Send(items) if items[0].id == 2));
     }
 }
 
 #[test]
-fn a_draft_is_shown_at_once_or_never() {
-    let draft = |n: u64| draft("s", &n.to_string());
-    let mut outbox = Outbox::new();
-    outbox.draft(7, draft(1));
-    outbox.draft(7, draft(2));
-    assert_eq!(outbox.next(0), Next::Show(7, draft(2)));
-    outbox.report_draft(7, 0, &Outcome::Sent(None));
-    outbox.draft(7, draft(3));
+fn a_picture_is_shown_at_once_or_never() {
+    let picture = |n: u64| picture("s", &n.to_string());
+    let mut outbox = outbox();
+    outbox.picture(picture(1));
+    outbox.picture(picture(2));
+    assert_eq!(outbox.next(0), Next::Show(picture(2)));
+    outbox.report_picture(0, &Ok(None));
+    outbox.picture(picture(3));
     assert_eq!(outbox.next(1), Next::Idle, "too soon");
     assert_eq!(outbox.next(9_000), Next::Idle, "it was not kept");
-    outbox.draft(7, draft(4));
+    outbox.picture(picture(4));
     outbox.push(post(1, 7, Lane::Reply));
     assert!(matches!(outbox.next(9_000), Next::Send(_)), "what must arrive goes first");
 }
 
 /// Who shows what, each time that there is room for a picture.
-fn shown_in(chat: i64, rounds: u64, each: impl Fn(u64) -> Vec<Draft>) -> String {
-    let mut outbox = Outbox::new();
+fn shown_in(chat: i64, rounds: u64, each: impl Fn(u64) -> Vec<Picture>) -> String {
+    let mut outbox = Outbox::new(chat, &Arc::default());
     let mut shown = String::new();
     for round in 0..rounds {
         let now = round * 10_000;
-        for draft in each(round) {
-            outbox.draft(chat, draft);
+        for picture in each(round) {
+            outbox.picture(picture);
         }
-        if let Next::Show(_, draft) = outbox.next(now) {
-            shown.push_str(&draft.session);
-            outbox.report_draft(chat, now, &Outcome::Sent(None));
+        if let Next::Show(picture) = outbox.next(now) {
+            shown.push_str(&picture.session);
+            outbox.report_picture(now, &Ok(None));
         }
     }
     shown
@@ -150,8 +154,8 @@ fn shown_in(chat: i64, rounds: u64, each: impl Fn(u64) -> Vec<Draft>) -> String 
 
 #[test]
 fn of_several_at_work_the_current_one_is_shown_and_else_each_in_turn() {
-    let others = |_: u64| ["a", "b", "c"].map(|session| draft(session, "x")).to_vec();
-    let current = || Draft { is_current: true, ..draft("z", "x") };
+    let others = |_: u64| ["a", "b", "c"].map(|session| picture(session, "x")).to_vec();
+    let current = || Picture { is_current: true, ..picture("z", "x") };
     let with_current = |round: u64| others(round).into_iter().chain([current()]).collect();
     let at_first = |round: u64| if round < 3 { with_current(round) } else { others(round) };
     assert_eq!(shown_in(7, 6, others), "abcabc");
@@ -161,8 +165,10 @@ fn of_several_at_work_the_current_one_is_shown_and_else_each_in_turn() {
 
 #[test]
 fn faults_of_the_network_are_waited_out() {
-    for outcome in [Outcome::Unreachable, Outcome::ServerFault] {
-        let mut outbox = Outbox::new();
+    for outcome in
+        [Err(ChannelFault::Unreachable(String::new())), Err(ChannelFault::Server(String::new()))]
+    {
+        let mut outbox = outbox();
         outbox.push(card(1, 7));
         outbox.push(post(2, 7, Lane::Final));
         let edit = What::Edit { message: 5, text: Text::plain("Denied") };
@@ -177,7 +183,7 @@ fn faults_of_the_network_are_waited_out() {
                     assert_eq!(outbox.report(&items, now, &outcome), Settled::Waiting);
                 }
                 Next::Wait(until) => now = until,
-                Next::Show(..) | Next::Idle => panic!(),
+                Next::Show(_) | Next::Idle => panic!(),
             }
         }
         assert!((900..1000).contains(&tries), "{tries}");
@@ -193,14 +199,14 @@ fn played(outbox: &mut Outbox, most: u64, fails: impl Fn(u64, &Item) -> bool) ->
     while now < most && outbox.waiting() > 0 {
         match outbox.next(now) {
             Next::Send(items) if fails(now, &items[0]) => {
-                outbox.report(&items, now, &Outcome::ServerFault);
+                outbox.report(&items, now, &Err(ChannelFault::Server(String::new())));
             }
             Next::Send(items) => {
                 sent.extend(items.iter().map(|item| item.id));
-                outbox.report(&items, now, &Outcome::Sent(Some(1)));
+                outbox.report(&items, now, &Ok(Some(1)));
             }
             Next::Wait(until) => now = until,
-            Next::Show(..) | Next::Idle => break,
+            Next::Show(_) | Next::Idle => break,
         }
     }
     sent
@@ -209,13 +215,15 @@ fn played(outbox: &mut Outbox, most: u64, fails: impl Fn(u64, &Item) -> bool) ->
 /// What a server fails at while it takes everything else is sent in a plainer form, and holds nothing up for good.
 #[test]
 fn one_that_the_server_fails_at_is_told_from_a_server_that_fails() {
-    let mut outbox = Outbox::new();
+    let mut outbox = outbox();
     let what = What::words(Text::default().bold("x"));
     outbox.push(Item::new(1, 7, None, Lane::Final, what));
     outbox.push(post(2, 7, Lane::Final));
     outbox.push(Item { alone: true, ..post(3, 7, Lane::Reply) });
     outbox.push(post(4, 7, Lane::Reply));
-    let sent = played(&mut outbox, 3_600_000, |_, item| item.id == 1 && item.worn != Worn::Plain);
+    let sent = played(&mut outbox, 3_600_000, |_, item| {
+        item.id == 1 && item.fallback != Fallback::PlainText
+    });
     assert_eq!(outbox.waiting(), 0, "{sent:?}");
     assert_eq!(sent, [3, 4, 1, 2]);
 }
@@ -223,12 +231,12 @@ fn one_that_the_server_fails_at_is_told_from_a_server_that_fails() {
 /// After an outage that all have met, one that fails still keeps no other from being sent.
 #[test]
 fn one_that_fails_after_an_outage_holds_up_no_other() {
-    let mut outbox = Outbox::new();
+    let mut outbox = outbox();
     outbox.push(card(1, 7));
     outbox.push(post(2, 7, Lane::Final));
     outbox.push(post(3, 7, Lane::Reply));
     let sent = played(&mut outbox, 4 * 3_600_000, |now, item| {
-        now < 3_600_000 || (item.id == 2 && item.worn != Worn::Note)
+        now < 3_600_000 || (item.id == 2 && item.fallback != Fallback::Notice)
     });
     assert_eq!(sent.first(), Some(&1), "{sent:?}");
     assert!(sent.contains(&3), "{sent:?}");
@@ -237,7 +245,7 @@ fn one_that_fails_after_an_outage_holds_up_no_other() {
 /// In one message nobody could tell whose words they are.
 #[test]
 fn words_of_two_sessions_are_not_one_message() {
-    let mut outbox = Outbox::new();
+    let mut outbox = outbox();
     let by =
         |id, session: &str| Item { speaker: Some(session.to_owned()), ..post(id, 7, Lane::Final) };
     for item in [by(1, "a"), by(2, "a"), by(3, "b"), by(4, "a")] {
@@ -249,7 +257,7 @@ fn words_of_two_sessions_are_not_one_message() {
 
 #[test]
 fn what_is_refused_is_sent_in_a_plainer_form_and_never_dropped() {
-    let mut outbox = Outbox::new();
+    let mut outbox = outbox();
     let what = What::words(Text::default().bold("bold"));
     outbox.push(Item::new(1, 7, Some(3), Lane::Final, what));
     let mut seen = Vec::new();
@@ -259,55 +267,49 @@ fn what_is_refused_is_sent_in_a_plainer_form_and_never_dropped() {
             Next::Send(items) => {
                 let What::Post { text, .. } = &items[0].what else { panic!() };
                 seen.push((text.text.clone(), text.entities.len(), items[0].thread));
-                outbox.report(&items, now, &Outcome::Refused);
+                outbox.report(&items, now, &Err(ChannelFault::Unknown));
             }
             Next::Wait(until) => now = until,
             Next::Idle => break,
-            Next::Show(..) => panic!(),
+            Next::Show(_) => panic!(),
         }
     }
     assert_eq!(seen[0], ("bold".to_owned(), 1, Some(3)));
     assert_eq!(seen[1], ("bold".to_owned(), 0, None));
     assert_eq!(seen.len(), 3);
     assert_eq!(outbox.waiting(), 1, "it waits until the chat is open again");
-    outbox.heard_from(7);
+    outbox.open();
     assert_eq!(drain(&mut outbox, now).len(), 1);
 }
 
 #[test]
 fn one_that_is_refused_takes_no_other_along() {
-    let mut outbox = Outbox::new();
+    let mut outbox = outbox();
     outbox.push(post(1, 7, Lane::Final));
     outbox.push(post(2, 7, Lane::Final));
     let Next::Send(both) = outbox.next(0) else { panic!() };
     assert_eq!(both.len(), 2);
-    outbox.report(&both, 0, &Outcome::Refused);
+    outbox.report(&both, 0, &Err(ChannelFault::Unknown));
     let Next::Send(one) = outbox.next(0) else { panic!() };
     assert_eq!(one.iter().map(|item| item.id).collect::<Vec<_>>(), [1]);
 }
 
 #[test]
 fn a_chat_that_shut_the_bot_out_gets_everything_when_it_is_back() {
-    let mut outbox = Outbox::new();
+    let mut outbox = outbox();
     outbox.push(post(1, 7, Lane::Final));
     let Next::Send(items) = outbox.next(0) else { panic!() };
-    outbox.report(&items, 0, &Outcome::Blocked);
+    outbox.report(&items, 0, &Err(ChannelFault::Blocked));
     outbox.push(post(2, 7, Lane::Final));
     assert_eq!(outbox.next(1_000_000), Next::Idle);
-    outbox.heard_from(7);
+    outbox.open();
     let ids: Vec<_> = drain(&mut outbox, 1_000_000).into_iter().map(|(_, ids)| ids).collect();
     assert_eq!(ids, [[1, 2]]);
 }
 
 #[test]
-fn what_comes_too_late_goes_and_floods_lose_their_oldest() {
-    let mut outbox = Outbox::new();
-    let what = What::Ack { query: "q".to_owned(), words: String::new() };
-    let ack = Item::new(1, 7, None, Lane::Approval, what);
-    outbox.push(Item { expires: Some(10_000), ..ack });
-    outbox.ban(7, 20_000);
-    assert_eq!(outbox.expire(9_999), Vec::<u64>::new());
-    assert_eq!(outbox.expire(10_000), [1]);
+fn floods_lose_their_oldest() {
+    let mut outbox = outbox();
     for id in 10..500 {
         let gone = outbox.push(post(id, 7, Lane::Reply));
         assert_eq!(gone.is_empty(), id < 10 + REPLIES_MAX as u64);
@@ -318,16 +320,25 @@ fn what_comes_too_late_goes_and_floods_lose_their_oldest() {
     }
 }
 
+/// A server that fails is left alone by all, and all chats together keep to one budget.
 #[test]
-fn no_chat_waits_for_another() {
-    let mut outbox = Outbox::new();
-    for id in 0..20 {
-        outbox.push(card(id, 7));
+fn what_holds_for_the_server_holds_for_every_chat() {
+    let pace = Arc::default();
+    let mut chats = [7, 8].map(|chat| Outbox::new(chat, &pace));
+    for (chat, outbox) in [7, 8].into_iter().zip(&mut chats) {
+        outbox.push(card(1, chat));
     }
-    outbox.push(card(100, 8));
-    let sent = drain(&mut outbox, 0);
-    let at = sent.iter().position(|(_, ids)| ids == &[100]).unwrap();
-    assert!(at <= 1, "{sent:?}");
+    let Next::Send(items) = chats[0].next(0) else { panic!() };
+    chats[0].report(&items, 0, &Err(ChannelFault::Unreachable(String::new())));
+    assert_eq!(chats[1].next(1), Next::Wait(1000));
+    assert!(matches!(chats[1].next(1000), Next::Send(_)));
+    let mut last = 0;
+    for chat in 100..200 {
+        let mut outbox = Outbox::new(chat, &pace);
+        outbox.push(card(1, chat));
+        last = drain(&mut outbox, 2000)[0].0;
+    }
+    assert!(last > 4000, "thirty a second: {last}");
 }
 
 /// A card whose whole is in a file.
@@ -343,7 +354,7 @@ fn long_card(thread: Option<i64>) -> Item {
 
 /// What is sent of one item, with its place, as these outcomes come one after the other.
 fn forms(item: Item, outcomes: &[Outcome]) -> Vec<(Option<i64>, String)> {
-    let mut outbox = Outbox::new();
+    let mut outbox = outbox();
     outbox.push(item);
     let (mut now, mut sent) = (0, Vec::new());
     for outcome in outcomes {
@@ -351,7 +362,7 @@ fn forms(item: Item, outcomes: &[Outcome]) -> Vec<(Option<i64>, String)> {
             match outbox.next(now) {
                 Next::Send(items) => break items,
                 Next::Wait(until) => now = until,
-                Next::Show(..) | Next::Idle => return sent,
+                Next::Show(_) | Next::Idle => return sent,
             }
         };
         let what = items[0].file_due().unwrap_or_else(|| items[0].what.clone());
@@ -371,32 +382,32 @@ fn forms(item: Item, outcomes: &[Outcome]) -> Vec<(Option<i64>, String)> {
 /// Who has not got the file has not seen what is asked.
 #[test]
 fn a_card_comes_behind_its_file_in_the_same_place_or_can_only_be_denied() {
-    let taken = || Outcome::Sent(Some(1));
+    let taken = || Ok(Some(1));
     let seen = |forms: &[(Option<i64>, &str)]| -> Vec<(Option<i64>, String)> {
         forms.iter().map(|(thread, form)| (*thread, (*form).to_owned())).collect()
     };
     let (file, card, denied) = ("file: all", "head: Allow once, Deny", "not all: Deny");
     for (outcomes, expected) in [
         (vec![taken(), taken()], seen(&[(Some(3), file), (Some(3), card)])),
-        (vec![Outcome::Refused, taken()], seen(&[(Some(3), file), (Some(3), denied)])),
+        (vec![Err(ChannelFault::Unknown), taken()], seen(&[(Some(3), file), (Some(3), denied)])),
         // The topic goes between the two, and what was in it.
         (
-            vec![taken(), Outcome::TopicGone, taken(), taken()],
+            vec![taken(), Err(ChannelFault::TopicGone), taken(), taken()],
             seen(&[(Some(3), file), (Some(3), card), (None, file), (None, card)]),
         ),
         (
-            vec![taken(), Outcome::TopicGone, Outcome::Refused, taken()],
+            vec![taken(), Err(ChannelFault::TopicGone), Err(ChannelFault::Unknown), taken()],
             seen(&[(Some(3), file), (Some(3), card), (None, file), (None, denied)]),
         ),
         // Refused in its topic, the card is tried outside of it, and its file goes there before.
         (
-            vec![taken(), Outcome::Refused, taken(), taken()],
+            vec![taken(), Err(ChannelFault::Unknown), taken(), taken()],
             seen(&[(Some(3), file), (Some(3), card), (None, file), (None, card)]),
         ),
     ] {
         assert_eq!(forms(long_card(Some(3)), &outcomes), expected, "{outcomes:?}");
     }
-    let refused = forms(long_card(None), &[const { Outcome::Refused }; 4]);
+    let refused = forms(long_card(None), &[const { Err(ChannelFault::Unknown) }; 4]);
     let last = refused.last().unwrap();
     assert!(last.1.ends_with("on the machine.: "), "{refused:?}");
 }

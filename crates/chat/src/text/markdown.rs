@@ -95,11 +95,11 @@ fn spans(text: &mut Written, line: &str, usual: Option<Style>) {
     let (mut rest, mut plain) = (line, String::new());
     while let Some(c) = rest.chars().next() {
         let found = match c {
-            '`' => code(rest).map(|(inner, after)| (Mark::Code, inner, after)),
-            '*' => strong(rest).map(|(inner, after)| (Mark::Bold, inner, after)),
+            '`' => code(rest),
+            '*' => strong(rest),
             _ => None,
         };
-        let Some((mark, inner, after)) = found else {
+        let Some((inner, after)) = found else {
             // A run of marks that opens nothing is passed whole: a part of it opens nothing either.
             let run = rest.len() - rest.trim_start_matches(c).len();
             let run = if matches!(c, '`' | '*') { run } else { c.len_utf8() };
@@ -108,18 +108,14 @@ fn spans(text: &mut Written, line: &str, usual: Option<Style>) {
             continue;
         };
         usual(text, &std::mem::take(&mut plain));
-        match mark {
-            Mark::Code => text.add(Some((Style::Code, None)), inner),
-            Mark::Bold => emphasis(text, inner),
+        if c == '`' {
+            text.add(Some((Style::Code, None)), inner);
+        } else {
+            emphasis(text, inner);
         }
         rest = after;
     }
     usual(text, &plain);
-}
-
-enum Mark {
-    Code,
-    Bold,
 }
 
 /// Code at the beginning of this, and what follows it.

@@ -9,7 +9,6 @@ const PARTS_MAX: usize = 3;
 /// one.
 const CHAIN_MAX: usize = 64;
 
-/// What a text becomes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Parts {
     /// So many messages, one at least.

@@ -21,13 +21,12 @@ const WHY_CHARS: usize = 150;
 /// What stands below a card: how to answer it, then what became of it.
 pub const BELOW_CARD_MAX: usize = 800;
 /// So much of an answer and of its reason stands there; each may take two units.
-const FATE_CHARS: usize = 150;
+const RESOLUTION_CHARS: usize = 150;
 /// What became of a card that is shown once more.
 pub const SHOWN_AGAIN: &str = "Shown again below";
 
 /// A card: what it shows, the whole of it if that was too long, and what its buttons answer.
 pub struct Shown {
-    /// The card.
     pub text: Text,
     /// Where the rest of it is, and how to answer it other than by its buttons.
     pub how: String,
@@ -95,7 +94,7 @@ const NOT_HERE: &str =
     "This cannot be answered here: not all of it is shown. It can be answered on the machine.";
 
 /// How to answer other than by a button.
-pub fn how_to_answer(ask: &WaitingFor) -> &'static str {
+fn how_to_answer(ask: &WaitingFor) -> &'static str {
     match (ask.kind, ask.choices.as_deref()) {
         (_, Some([])) => AT_TERMINAL,
         (AskKind::Question, None) if questions(ask).len() > 1 => {
@@ -281,19 +280,16 @@ fn answers(ask: &WaitingFor, numbered: &[String]) -> Vec<Vec<(String, String)>> 
 pub enum Answer<'a> {
     /// The agent got this answer, with a reason where it is a no.
     Given {
-        /// The answer.
         answer: &'a str,
-        /// The reason.
         reason: Option<&'a str>,
     },
     /// A message that it may have got is sent once more.
     Resent,
-    /// It is not.
     Dropped,
 }
 
 /// What an answer reads as on its card. Who has given it is told in whole words, as "by you".
-pub fn fate_of(answer: Answer<'_>, by: Option<&str>) -> String {
+pub fn resolution_of(answer: Answer<'_>, by: Option<&str>) -> String {
     let (answer, reason) = match answer {
         Answer::Given { answer: ALLOW, reason } => ("Allowed once".to_owned(), reason),
         Answer::Given { answer: ALLOW_FOR_SESSION, reason } => {
@@ -301,19 +297,19 @@ pub fn fate_of(answer: Answer<'_>, by: Option<&str>) -> String {
         }
         Answer::Given { answer: DENY, reason } => ("Denied".to_owned(), reason),
         Answer::Given { answer, reason } => {
-            (format!("Answered: {}", super::short(answer, FATE_CHARS)), reason)
+            (format!("Answered: {}", super::short(answer, RESOLUTION_CHARS)), reason)
         }
         Answer::Resent => ("Sent again".to_owned(), None),
         Answer::Dropped => ("Dropped".to_owned(), None),
     };
     let by = by.map_or_else(String::new, |by| format!(", {}", super::short(by, 60)));
     let reason =
-        reason.map_or_else(String::new, |why| format!(": {}", super::short(why, FATE_CHARS)));
+        reason.map_or_else(String::new, |why| format!(": {}", super::short(why, RESOLUTION_CHARS)));
     format!("{answer}{by}{reason}")
 }
 
 /// A card that is not open any more: what happened.
-pub fn settled(shown: &Text, fate: Option<&str>) -> Text {
-    let fate = fate.unwrap_or("No longer asked");
-    shown.clone().and("\n\n").bold(fate)
+pub fn settled(shown: &Text, resolution: Option<&str>) -> Text {
+    let resolution = resolution.unwrap_or("No longer asked");
+    shown.clone().and("\n\n").bold(resolution)
 }

@@ -8,7 +8,6 @@ use glis_wire::view::{GateView, SessionView, WaitingFor};
 /// Whether what was asked for was done, or was so before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Done {
-    /// It was done.
     Now,
     /// There was nothing to do.
     Before,
@@ -17,53 +16,55 @@ pub enum Done {
 /// Whether everything is paused, so that no session goes on alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gate {
-    /// It is not.
     Open,
-    /// It is.
     Shut,
 }
 
-/// A session was paused.
 pub fn paused(session: &SessionView, (done, gate, about): (Done, Gate, About<'_>)) -> String {
-    let done = match done {
-        Done::Now => format!("{} paused.", named("Session", session, about)),
-        Done::Before => format!("{} was paused already.", named("The session", session, about)),
-    };
+    let done = did(session, (done, about), ("paused.", "was paused already."));
     format!("{done} {}{}", goes_on_by(session, gate, about), was_asking(session))
 }
 
-/// What a session is called: by its name where it is not the one that is talked to.
-fn named(here: &str, session: &SessionView, about: About<'_>) -> String {
-    if about == About::Session(Some(&session.name)) {
-        here.to_owned()
+/// What a session did or had done before. It is called by its name where it is not the one that is talked to.
+fn did(
+    session: &SessionView,
+    (done, about): (Done, About<'_>),
+    (now, before): (&str, &str),
+) -> String {
+    let (here, did) = match done {
+        Done::Now => ("Session", now),
+        Done::Before => ("The session", before),
+    };
+    if is_here(session, about) {
+        format!("{here} {did}")
     } else {
-        format!("Session {}", session.name)
+        format!("Session {} {did}", session.name)
     }
+}
+
+fn is_here(session: &SessionView, about: About<'_>) -> bool {
+    about == About::Session(Some(&session.name))
 }
 
 /// The process of a session was ended.
 pub fn stopped(session: &SessionView, (done, gate, about): (Done, Gate, About<'_>)) -> String {
-    let is_paused = session.status == Status::Paused;
-    let done = match done {
-        Done::Now => format!("{} stopped.", named("Session", session, about)),
-        Done::Before if is_paused => {
-            format!("{} is paused: no process of it runs.", named("The session", session, about))
-        }
-        Done::Before => format!("{} was stopped already.", named("The session", session, about)),
+    let before = match session.status {
+        Status::Paused => "is paused: no process of it runs.",
+        _ => "was stopped already.",
     };
+    let done = did(session, (done, about), ("stopped.", before));
     format!("{done} {}{}", goes_on_by(session, gate, about), was_asking(session))
 }
 
 /// What a session that does not run goes on by.
 fn goes_on_by(session: &SessionView, gate: Gate, about: About<'_>) -> String {
     let resume = in_chat(&format!("`glis resume {}`", session.name), about);
-    let is_here = about == About::Session(Some(&session.name));
     match (session.status == Status::Paused, gate) {
         (true, Gate::Open) => format!("{resume} to continue."),
         (true, Gate::Shut) => {
             format!("Everything is paused. /resumeall first, then {resume} to continue.")
         }
-        (false, Gate::Open) if is_here => "The next message resumes it.".to_owned(),
+        (false, Gate::Open) if is_here(session, about) => "The next message resumes it.".to_owned(),
         (false, Gate::Open) => {
             format!("/switch {}, then the next message resumes it.", session.name)
         }
@@ -73,19 +74,17 @@ fn goes_on_by(session: &SessionView, gate: Gate, about: About<'_>) -> String {
     }
 }
 
-/// A session begins anew.
 pub fn restarted(session: &SessionView, about: About<'_>) -> String {
-    let session = named("Session", session, about);
-    format!("{session} restarted: a new conversation in the same worktree.")
+    let restarted = "restarted: a new conversation in the same worktree.";
+    did(session, (Done::Now, about), (restarted, restarted))
 }
 
 /// A session was resumed, or is to be as soon as it can.
 pub fn resumed(session: &SessionView, (done, about): (Done, About<'_>)) -> String {
-    let done = match (waits(session), done) {
-        (Some(waits), _) if about == About::Session(Some(&session.name)) => waits.to_owned(),
-        (Some(waits), _) => format!("{}: {waits}", session.name),
-        (None, Done::Now) => format!("{} resumed.", named("Session", session, about)),
-        (None, Done::Before) => format!("{} runs already.", named("The session", session, about)),
+    let done = match waits(session) {
+        Some(waits) if is_here(session, about) => waits.to_owned(),
+        Some(waits) => format!("{}: {waits}", session.name),
+        None => did(session, (done, about), ("resumed.", "runs already.")),
     };
     format!("{done}{}", was_asking(session))
 }
@@ -110,15 +109,7 @@ pub fn unanswered(session: &SessionView) -> &'static str {
     match session.status {
         Status::Pausing | Status::Paused => "Not answered: the session was paused",
         Status::Suspended => STOPPED_UNANSWERED,
-        Status::Created
-        | Status::Idle
-        | Status::Busy
-        | Status::Waiting
-        | Status::Resuming
-        | Status::Interrupted
-        | Status::Completed
-        | Status::Failed
-        | Status::Archived => "Not answered: its process has ended",
+        _ => "Not answered: its process has ended",
     }
 }
 

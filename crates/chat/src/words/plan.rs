@@ -5,22 +5,27 @@ use crate::text::{Text, clean};
 use glis_client::labels::task_mark;
 use glis_core::merge::Unmerged;
 use glis_core::pause::PauseReason;
-use glis_core::plan::{PlanPause, RunFault, RunState};
-use glis_wire::plan::{PlanView, RunView, TaskState, TaskView};
+use glis_core::plan::{PlanPause, RunFault, RunState, TaskSpec};
+use glis_wire::plan::{PlanFile, PlanView, RunView, TaskState, TaskView, WrittenTask};
 
 /// So much of a title, a question or a reason is shown.
 const REASON_CHARS: usize = 300;
+/// More of a proposal's prompt does not fit into a message beside its command; the plan's file has all of it.
+const PROPOSAL_CHARS: usize = 1500;
 /// So many tasks are listed; more do not fit into a message.
 const TASKS_MAX: usize = 60;
 
-/// A plan was never executed: what its file has, as pairs of an id and a title.
-pub fn plan_written(title: Option<&str>, tasks: &[(String, Option<String>)]) -> Text {
-    let mut text = Text::default().bold(&short(title.unwrap_or("Plan"), REASON_CHARS));
-    text = text.and(&format!(" \u{b7} {} tasks, not executed yet", tasks.len()));
-    for (id, title) in tasks.iter().take(TASKS_MAX) {
-        text = text.and("\n\u{25cb} ").code(id).and(&titled(title.as_deref()));
+/// A plan was never executed: what its file has.
+pub fn plan_written(file: &PlanFile) -> Text {
+    let title = file.title.as_deref().unwrap_or("Plan");
+    let mut text = Text::default().bold(&short(title, REASON_CHARS));
+    text = text.and(&format!(" \u{b7} {} tasks, not executed yet", file.tasks.len()));
+    for WrittenTask { task, proposed, .. } in file.tasks.iter().take(TASKS_MAX) {
+        let (mark, state) = if *proposed { ("?", " proposed") } else { ("\u{25cb}", "") };
+        text = text.and(&format!("\n{mark} ")).code(&task.id).and(state);
+        text = text.and(&titled(task.title.as_deref()));
     }
-    text.join(&more(tasks.len()))
+    text.join(&more(file.tasks.len()))
 }
 
 /// A plan in execution, task by task.
@@ -39,6 +44,21 @@ pub fn plan_now(plan: &PlanView) -> Text {
     }
     let rest = rests(plan).map_or_else(String::new, |line| format!("\n\n{line}"));
     text.and(&rest)
+}
+
+/// A task that an agent proposes, and whether that is all of it: only what was read whole is approved from here.
+pub fn proposal(task: &TaskSpec) -> (Text, bool) {
+    let text = Text::plain("An agent proposes the task ").code(&task.id);
+    let mut text = text.and(&titled(task.title.as_deref()));
+    let mut is_whole = true;
+    for (what, said) in [("", &task.prompt), ("accept: ", &task.accept)] {
+        if let Some(said) = said {
+            is_whole &= said.chars().count() <= PROPOSAL_CHARS;
+            text = text.and(&format!("\n{what}{}", short(said, PROPOSAL_CHARS)));
+        }
+    }
+    let more = "\nThat is not all of it: `glis plan show` has the rest.";
+    (if is_whole { text } else { text.and(more) }, is_whole)
 }
 
 fn titled(title: Option<&str>) -> String {
@@ -211,6 +231,7 @@ pub fn rests(plan: &PlanView) -> Option<String> {
     let why = match plan.paused {
         Some(PlanPause::Review) => "Stopped for review. /plan execute goes on to the next task.",
         Some(PlanPause::Only | PlanPause::User) => "Paused. /plan execute does the rest.",
+        Some(PlanPause::Budget) => "Its budget is spent. /plan execute grants as much again.",
         None if plan.at_rest => "Nothing more begins by itself.",
         None => return None,
     };

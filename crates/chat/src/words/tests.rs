@@ -45,15 +45,16 @@ fn sessions_are_listed_as_ever() {
     critic.persona = Some("critic".to_owned());
     let mut bad = session("red", "suspended");
     bad.last_active_at = "?".to_owned();
-    let text = sessions(&[critic, session("green", "idle"), bad], Some("id-green"));
+    let text = sessions(&[critic.row, session("green", "idle").row, bad.row], 0, Some("id-green"));
     let expected = "Sessions:\n\n \u{1f7e2} blue (critic)\n 2026-11-16 10:30\n\
         \u{2192} \u{1f535} green (default)\n 2026-11-16 10:30\n \u{26aa} red (default)\n unknown";
     assert_eq!(text.text, expected);
     let styles: Vec<Style> = text.entities.iter().map(|entity| entity.style).collect();
     assert_eq!(styles, [Style::Bold, Style::Code, Style::Code, Style::Code]);
-    let many: Vec<_> = (0..11).map(|n| session(&format!("s{n}"), "busy")).collect();
-    assert!(sessions(&many, None).text.ends_with("11 sessions are active."));
-    assert!(!sessions(&many[1..], None).text.contains("are active"));
+    let many: Vec<_> = (0..11).map(|n| session(&format!("s{n}"), "busy").row).collect();
+    assert!(sessions(&many, 0, None).text.ends_with("11 sessions are active."));
+    assert!(sessions(&many[1..], 3801, None).text.ends_with("3801 more rest for longer."));
+    assert!(!sessions(&many[1..], 0, None).text.contains("are active"));
 }
 
 #[test]
@@ -277,8 +278,9 @@ fn what_only_a_terminal_can_answer_has_no_button() {
     let free = card("blue", &ask(AskKind::Question, "Name?", None));
     assert!(free.answers.is_empty() && free.how == "\nReply to this message to answer.");
     let long = "\u{1f600}".repeat(999);
-    let fate = fate_of(Answer::Given { answer: &long, reason: Some(&long) }, Some(&long));
-    assert!(settled(&Text::default(), Some(&fate)).units() <= BELOW_CARD_MAX);
+    let resolution =
+        resolution_of(Answer::Given { answer: &long, reason: Some(&long) }, Some(&long));
+    assert!(settled(&Text::default(), Some(&resolution)).units() <= BELOW_CARD_MAX);
     let doubt = ask(AskKind::Doubt, "hello", None);
     assert_eq!(labels(&doubt), [["Send again", "Drop it"]]);
     let shown = card("blue", &doubt).text.text;
@@ -477,8 +479,8 @@ fn a_settled_card_tells_what_happened() {
         (Answer::Resent, Some("at the command line"), "Sent again, at the command line"),
         (Answer::Dropped, Some("by Ada"), "Dropped, by Ada"),
     ] {
-        let fate = fate_of(answer, by);
-        assert_eq!(settled(&shown, Some(&fate)).text, format!("may I?\n\n{told}"));
+        let resolution = resolution_of(answer, by);
+        assert_eq!(settled(&shown, Some(&resolution)).text, format!("may I?\n\n{told}"));
     }
 }
 

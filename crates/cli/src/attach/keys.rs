@@ -1,5 +1,8 @@
 //! What the user types: everything belongs to the agent, except the key that leaves.
 
+/// Ctrl+Q: no agent and no shell has a use for it, and terminals no longer stop their output.
+const CTRL_Q: u8 = 0x11;
+
 /// Longer than any key; what is longer is no key.
 const SEQUENCE_BYTES_MAX: usize = 48;
 
@@ -9,31 +12,23 @@ pub(super) enum Typed {
     /// All of it is for the agent.
     Input,
     /// So many bytes are for the agent; then comes the key that leaves.
-    Detach {
-        /// Bytes before the key.
-        before: usize,
-    },
+    Detach { before: usize },
 }
 
 /// Follows the input closely enough to tell a key from the same byte inside a paste.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Keys {
-    detach: u8,
     pasting: bool,
     sequence: Vec<u8>,
 }
 
 impl Keys {
-    pub(super) fn new(detach: u8) -> Self {
-        Self { detach, pasting: false, sequence: Vec::new() }
-    }
-
     /// Looks at input as it was read. Sequences may be split over several calls.
     pub(super) fn look(&mut self, bytes: &[u8]) -> Typed {
         // A sequence that began earlier was passed on already.
         let mut began = 0;
         for (index, &byte) in bytes.iter().enumerate() {
-            if byte == self.detach && !self.pasting {
+            if byte == CTRL_Q && !self.pasting {
                 self.sequence.clear();
                 return Typed::Detach { before: index };
             }
@@ -51,7 +46,7 @@ impl Keys {
             match &sequence[..] {
                 b"\x1b[200~" => self.pasting = true,
                 b"\x1b[201~" => self.pasting = false,
-                other if !self.pasting && is_control_key(other, self.detach) => {
+                other if !self.pasting && is_ctrl_q(other) => {
                     return Typed::Detach { before: began };
                 }
                 _ => {}
@@ -72,12 +67,9 @@ impl Keys {
 }
 
 /// Whether the sequence is how a terminal with an extended keyboard mode reports the key that
-/// otherwise sends the control character `byte`.
-fn is_control_key(sequence: &[u8], byte: u8) -> bool {
-    if !(1..=26).contains(&byte) {
-        return false;
-    }
-    let letter = u32::from(byte + 0x60);
+/// otherwise sends [`CTRL_Q`].
+fn is_ctrl_q(sequence: &[u8]) -> bool {
+    let letter = u32::from(b'q');
     let Some(inner) = sequence.strip_prefix(b"\x1b[").and_then(|rest| str::from_utf8(rest).ok())
     else {
         return false;
@@ -111,10 +103,8 @@ fn is_control(modifiers: Option<u32>) -> bool {
 mod tests {
     use super::*;
 
-    const CTRL_Q: u8 = 0x11;
-
     fn look(parts: &[&[u8]]) -> Typed {
-        let mut keys = Keys::new(CTRL_Q);
+        let mut keys = Keys::default();
         let mut last = Typed::Input;
         for part in parts {
             last = keys.look(part);
@@ -172,7 +162,7 @@ mod tests {
 
     #[test]
     fn endless_sequences_are_forgotten() {
-        let mut keys = Keys::new(CTRL_Q);
+        let mut keys = Keys::default();
         keys.look(b"\x1b[");
         for _ in 0..1000 {
             keys.look(b"1;");

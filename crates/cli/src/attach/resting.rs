@@ -1,17 +1,14 @@
 //! A session whose process has ended while a terminal is attached: the last screen stays, a line tells
 //! what became of it, one key resumes it and another leaves. It goes on if it is resumed elsewhere.
 
-use super::{INPUT_BYTES, Painting, Terminal, View, keys::Keys, read_input};
+use super::company::{Aside, Company, Offer, Standing};
+use super::{INPUT_BYTES, Scene, Terminal, View, keys::Keys, read_input};
 use crate::attach::keys::Typed;
-use crate::tty::{PLAIN_KEYS, Wake};
-use glis_client::Holder;
-use glis_wire::hold::Size;
+use crate::tty::PLAIN_KEYS;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::stdio::stdin;
 use std::io;
-use std::os::fd::OwnedFd;
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 const CTRL_C: u8 = 0x03;
@@ -22,53 +19,6 @@ const TYPING_TIME: Duration = Duration::from_secs(1);
 /// The holder tells of an end before the daemon has taken it in. That takes a moment.
 const SETTLING_TIME: Duration = Duration::from_millis(100);
 
-/// How a session stands that is looked at.
-pub struct Standing {
-    /// Its screen.
-    pub painting: Painting,
-    /// The size that it was painted for.
-    pub size: Size,
-    /// The folder with the holder's socket, if a process is believed to live.
-    pub holder_dir: Option<PathBuf>,
-    /// Which start of its process this is about.
-    pub generation: u32,
-    /// What became of it, in a line.
-    pub line: String,
-    /// What can be done about it.
-    pub offer: Offer,
-}
-
-/// What can be done about a session that does not run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Offer {
-    /// It can be brought back.
-    Resume,
-    /// It can only be left.
-    Leave,
-}
-
-/// Something done beside the terminal, by another thread.
-pub struct Aside {
-    /// Can be read, or hangs up, when it is done.
-    pub done: OwnedFd,
-}
-
-/// Who knows what becomes of a session.
-pub trait Companion {
-    /// How it stands now.
-    fn look(&mut self) -> io::Result<Standing>;
-    /// Waits until it is otherwise than it was at the last look.
-    fn until_changed(&mut self) -> io::Result<Aside>;
-    /// Brings it back.
-    fn resume(&mut self) -> io::Result<Aside>;
-    /// Why it was not brought back, once that is known.
-    fn not_resumed(&mut self) -> Option<String>;
-    /// Waits until a pause has stopped its process in place, which that cannot tell itself; `None` where
-    /// no pause does so.
-    fn until_kept(&mut self) -> io::Result<Option<Aside>>;
-}
-
-/// What was shown before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum From {
     /// A process that has ended, with its generation if it has told of its end itself.
@@ -81,7 +31,6 @@ pub(super) enum From {
 pub(super) enum Rested {
     /// The user has seen enough.
     Left,
-    /// A process lives again.
     Again(View),
 }
 
@@ -90,7 +39,7 @@ pub(super) enum Rested {
 pub(super) fn rest(
     terminal: &mut Terminal,
     keys: &mut Keys,
-    companion: &mut dyn Companion,
+    companion: &mut Company,
     from: From,
 ) -> io::Result<Rested> {
     // No program takes the mouse or special keys now, and plain ones are easier to understand.
@@ -106,12 +55,11 @@ pub(super) fn rest(
 struct Resting<'t> {
     terminal: &'t mut Terminal,
     keys: &'t mut Keys,
-    companion: &'t mut dyn Companion,
+    companion: &'t mut Company,
     ended: Option<u32>,
     keys_from: Instant,
 }
 
-/// What ended a wait.
 enum News {
     /// The session is otherwise, or may be.
     Changed,
@@ -133,7 +81,7 @@ impl Resting<'_> {
             let standing = self.companion.look()?;
             let line = failure.clone().unwrap_or_else(|| standing.line.clone());
             let offer = if resume.is_some() { None } else { Some(standing.offer) };
-            let is_believed_alive = standing.holder_dir.is_some();
+            let is_believed_alive = standing.scene.holder_dir.is_some();
             if let Some(view) = self.alive(standing)? {
                 return Ok(Rested::Again(view));
             }
@@ -163,20 +111,13 @@ impl Resting<'_> {
 
     /// The session as it goes on, if a process of it can be reached that is not known to be over.
     fn alive(&self, standing: Standing) -> io::Result<Option<View>> {
-        let Standing { painting, size, holder_dir, generation, .. } = standing;
-        let Some(dir) = holder_dir.filter(|_| self.ended != Some(generation)) else {
+        let Standing { scene, generation, .. } = standing;
+        if self.ended == Some(generation) {
             return Ok(None);
-        };
-        match Holder::follow(&dir, painting.at) {
-            Ok(holder) => Ok(Some(View {
-                paint: painting.bytes,
-                paint_size: Some(size),
-                from: painting.at,
-                holder: Some(holder),
-            })),
-            Err(fault) if Holder::is_absence(&fault) => Ok(None),
-            Err(fault) => Err(fault),
         }
+        let holder = scene.follow()?;
+        let Scene { painting, size, .. } = scene;
+        Ok(holder.map(|holder| View { painting, size, holder: Some(holder) }))
     }
 
     fn takes_keys(&self) -> bool {
@@ -217,8 +158,8 @@ impl Resting<'_> {
             };
             let came: Vec<bool> = waiting.iter().map(|fd| !fd.revents().is_empty()).collect();
             drop(waiting);
-            if let Some(news) = self.heed_signals()? {
-                return Ok(news);
+            if self.terminal.heed()? {
+                return Ok(News::Redraw);
             }
             if came.get(1) == Some(&true)
                 && let Some(news) = self.heed_keys(&mut input)?
@@ -235,21 +176,6 @@ impl Resting<'_> {
                 return Ok(News::Redraw);
             }
         }
-    }
-
-    fn heed_signals(&mut self) -> io::Result<Option<News>> {
-        let mut news = None;
-        while let Some(wake) = self.terminal.tty.wake() {
-            match wake {
-                Wake::Resized => news = Some(News::Redraw),
-                Wake::Continued => self.terminal.tty.apply_raw()?,
-                Wake::End(signal) => {
-                    self.terminal.tty.put_back(Wake::End(signal));
-                    return Err(io::ErrorKind::Interrupted.into());
-                }
-            }
-        }
-        Ok(news)
     }
 
     fn heed_keys(&mut self, input: &mut [u8]) -> io::Result<Option<News>> {

@@ -12,7 +12,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use glis_wire::frame::{Decoder, Frame, encode_raw, encode_words};
-use glis_wire::hold::{End, Hello, Order, PROTOCOL, ProcessMark, Report, place};
+use glis_wire::hold::{End, Hello, Order, PROTOCOL, Process, Report, place};
 use rustix::event::Timespec;
 use rustix::process::{Pid, Signal};
 use rustix::pty::OpenptFlags;
@@ -50,11 +50,14 @@ fn attached_process() {
         Box::new(move |at| Ok(Painting { at: at + 4, bytes: format!("{text}{at}").into_bytes() }))
     });
     let left = attach(AttachSpec {
-        paint: std::env::var(PAINT).unwrap_or_default().into_bytes(),
-        paint_size: None,
-        from: 100,
-        holder_dir: std::env::var_os(HOLDER).map(PathBuf::from),
-        detach: CTRL_Q,
+        scene: Scene {
+            painting: Painting {
+                at: 100,
+                bytes: std::env::var(PAINT).unwrap_or_default().into_bytes(),
+            },
+            size: None,
+            holder_dir: std::env::var_os(HOLDER).map(PathBuf::from),
+        },
         keys_unwanted: std::env::var(UNWANTED).ok(),
         repaint,
         companion: None,
@@ -229,14 +232,14 @@ fn hello() -> Hello {
         session: "s".into(),
         generation: 1,
         holder_pid: 1,
-        process: ProcessMark { pid: 2, start_ticks: 3, boot_id: "b".into() },
+        process: Process { pid: 2, start_ticks: 3, boot_id: "b".into() },
         end: 100,
         began_at: 0,
         oldest: 0,
         size: None,
         clients: 0,
         attached: Some(0),
-        inputs: None,
+        handed: None,
         ended: None,
         folder_lost: false,
     }

@@ -4,20 +4,19 @@ mod house;
 mod keep;
 mod key;
 mod make;
-mod values;
 
 use super::execute::Execute;
 use super::plan::PlanVerb;
-use super::web::WebArgs;
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use super::values::{Choices, duration, one_of, status};
+use super::web::Web;
+use clap::{Args, Parser, Subcommand};
+use glis_core::pause::{OnTimeout, PauseMode, PauseReason};
 use std::path::PathBuf;
 use std::time::Duration;
-use values::{duration, status};
 
-pub(crate) use house::{ConfigVerb, DaemonVerb, Doctor};
+pub(crate) use house::{ConfigVerb, DaemonVerb, Doctor, RepoVerb};
 pub(crate) use keep::{Diff, Empty, Merge, Restore, TrashVerb};
-pub(crate) use make::{Context, How, Loop, New};
-pub(crate) use values::Setting;
+pub(crate) use make::{How, Loop, New};
 
 /// Keeps AI coding agents alive: pause anything, resume anything, lose nothing.
 #[derive(Debug, Parser)]
@@ -55,25 +54,19 @@ pub(crate) enum Verb {
     Demo,
     /// Start a session in its own worktree, on its own branch
     New(New),
-    /// Start a session that is given the same words again and again, until what is wanted is reached
+    /// Run an agent on the same prompt repeatedly, until a condition holds
     Loop(Loop),
-    /// List sessions, latest activity first
+    /// List sessions, latest activity first: what lives, and at most 200 that came to rest in the last seven days
     Ls {
-        /// Include removed ones
+        /// Include all others, also removed ones
         #[arg(long)]
         all: bool,
     },
     /// Show everything about one session
-    Show {
-        /// Name, id, or a unique beginning of the id
-        name: String,
-    },
+    Show(Named),
     /// Show the agent's terminal: the screen as it is, then live; ctrl+q detaches. When its process ends,
     /// the last screen stays: `r` resumes, `q` leaves
-    Attach {
-        /// Name, id, or a unique beginning of the id
-        name: String,
-    },
+    Attach(Named),
     /// Send one message: stored first, delivered once and in order; wakes a suspended session
     Send {
         /// Name, id, or a unique beginning of the id
@@ -96,10 +89,7 @@ pub(crate) enum Verb {
     /// Start a fresh conversation in the same worktree
     Restart(Restart),
     /// End the process and keep the session (suspended)
-    Stop {
-        /// Name, id, or a unique beginning of the id
-        name: String,
-    },
+    Stop(Named),
     /// Show or set how long a session may be idle before it is suspended; the next message wakes it
     Timeout {
         /// Name, id, or a unique beginning of the id
@@ -130,6 +120,9 @@ pub(crate) enum Verb {
         /// Keep printing as it grows
         #[arg(long, short)]
         follow: bool,
+        /// Start behind what was read before: at `next` of the former read, which --json prints
+        #[arg(long, value_name = "OFFSET")]
+        from: Option<u64>,
     },
     /// Search all conversations, also of removed sessions
     Search {
@@ -172,21 +165,12 @@ pub(crate) enum Verb {
         follow: bool,
     },
     /// Save the worktree as it is, without disturbing the agent
-    Snapshot {
-        /// Name, id, or a unique beginning of the id
-        name: String,
-    },
+    Snapshot(Named),
     /// Sum up a long conversation of a session at rest; the latest entries stay, the whole file is kept
     /// beside, and `log` and `search` still show every word
-    Compact {
-        /// Name, id, or a unique beginning of the id
-        name: String,
-    },
+    Compact(Named),
     /// List the snapshots of a session: when, why, what changed since the one before
-    Snapshots {
-        /// Name, id, or a unique beginning of the id
-        name: String,
-    },
+    Snapshots(Named),
     /// Show what a session has changed: committed, staged, written and untracked
     Diff(Diff),
     /// Restore a worktree from a snapshot; what is there is moved aside
@@ -220,13 +204,18 @@ pub(crate) enum Verb {
     Reject(TaskName),
     /// Leave a task out; what needs it goes on
     Skip(TaskName),
+    /// Say where a repository is now
+    Repo {
+        #[command(subcommand)]
+        verb: RepoVerb,
+    },
     /// Show or check the configuration file; works without the daemon
     Config {
         #[command(subcommand)]
         verb: ConfigVerb,
     },
     /// Serve a page and an API for this house, on this machine alone
-    Web(WebArgs),
+    Web(Web),
     /// Control the daemon, which otherwise starts by itself
     Daemon {
         #[command(subcommand)]
@@ -244,6 +233,12 @@ pub(crate) enum Verb {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct Named {
+    /// Name, id, or a unique beginning of the id
+    pub(crate) name: String,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct TaskName {
     /// The task's id
     pub(crate) task: String,
@@ -258,9 +253,14 @@ pub(crate) struct AutoYes {
     #[arg(required = true)]
     pub(crate) name: Option<String>,
     /// Whether rules answer
-    #[arg(value_enum, required = true)]
-    pub(crate) switch: Option<Switch>,
+    #[arg(value_parser = one_of(SWITCH), required = true)]
+    pub(crate) switch: Option<bool>,
 }
+
+const SWITCH: Choices<bool> = &[
+    ("on", "Rules answer what they allow or reject; the rest is asked", true),
+    ("off", "Everything is asked", false),
+];
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum AutoYesVerb {
@@ -285,14 +285,6 @@ pub(crate) enum AutoYesVerb {
     Suggest,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Switch {
-    /// Rules answer what they allow or reject; the rest is asked
-    On,
-    /// Everything is asked
-    Off,
-}
-
 #[derive(Debug, Args)]
 pub(crate) struct Wait {
     /// Name, id, or a unique beginning of the id
@@ -315,11 +307,11 @@ pub(crate) struct Pause {
     #[arg(long)]
     pub(crate) all: bool,
     /// When to stop the agent; default: interrupt, with --all: boundary
-    #[arg(long, value_enum)]
-    pub(crate) mode: Option<Mode>,
+    #[arg(long, value_parser = one_of(MODES))]
+    pub(crate) mode: Option<PauseMode>,
     /// What everything is paused for
-    #[arg(long, value_enum, requires = "all", default_value_t = Reason::User)]
-    pub(crate) reason: Reason,
+    #[arg(long, value_parser = one_of(REASONS), requires = "all", default_value = "user")]
+    pub(crate) reason: PauseReason,
     /// Cancel a pause that is still waiting
     #[arg(long, conflicts_with = "mode")]
     pub(crate) cancel: bool,
@@ -333,28 +325,28 @@ pub(crate) struct Pause {
     #[arg(long, conflicts_with_all = ["cancel", "remove_worktree"])]
     pub(crate) keep_worktree: bool,
     /// What to do if the agent does not reach a safe state in time; default: as configured
-    #[arg(long, value_enum, conflicts_with = "cancel")]
+    #[arg(long, value_parser = one_of(ON_TIMEOUT), conflicts_with = "cancel")]
     pub(crate) on_timeout: Option<OnTimeout>,
     /// Resume it by itself after so long, such as 2h or 30m; shown as `resume_at`
     #[arg(long = "for", value_name = "TIME", conflicts_with_all = ["cancel", "all"], value_parser = duration)]
     pub(crate) lasts: Option<Duration>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Reason {
-    /// Because you want it
-    User,
-    /// Because the machine goes down
-    Shutdown,
-}
+const MODES: Choices<PauseMode> = &[
+    ("boundary", "After the current turn", PauseMode::Boundary),
+    ("interrupt", "Interrupt the turn, wait for a safe state", PauseMode::Interrupt),
+    ("force", "At once, safe or not", PauseMode::Force),
+];
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum OnTimeout {
-    /// Give up the pause; the agent keeps running
-    Refuse,
-    /// Stop it all the same, and say so
-    Force,
-}
+const REASONS: Choices<PauseReason> = &[
+    ("user", "Because you want it", PauseReason::User),
+    ("shutdown", "Because the machine goes down", PauseReason::Shutdown),
+];
+
+const ON_TIMEOUT: Choices<OnTimeout> = &[
+    ("refuse", "Give up the pause; the agent keeps running", OnTimeout::Refuse),
+    ("force", "Stop it all the same, and say so", OnTimeout::Force),
+];
 
 #[derive(Debug, Args)]
 pub(crate) struct Rm {
@@ -363,16 +355,6 @@ pub(crate) struct Rm {
     /// Stop it first if it runs; everything is saved and kept
     #[arg(long)]
     pub(crate) stop: bool,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Mode {
-    /// After the current turn
-    Boundary,
-    /// Interrupt the turn, wait for a safe state
-    Interrupt,
-    /// At once, safe or not
-    Force,
 }
 
 #[derive(Debug, Args)]

@@ -1,19 +1,18 @@
 //! `auto-yes`: switch it, try a command, look at what was answered.
 
 use super::act::act;
-use super::args::{AutoYes, AutoYesVerb, Switch};
+use super::args::{AutoYes, AutoYesVerb};
 use super::suggest::suggest;
-use super::{Out, file, say, unexpected};
-use crate::complaint::{Complaint, Kind};
+use super::{Out, document_of, say};
 use crate::control;
 use crate::words;
 use glis_approve::{Place, Request as Asked};
 use glis_client::Streamed;
 use glis_config::{AutoYesConfig, Config};
-use glis_core::verdict::Verdict;
+use glis_verbs::verdict::{self, verdict};
+use glis_verbs::{Complaint, Kind, file, unexpected};
 use glis_wire::client::{Action, Request, Response};
 use glis_wire::view::VerdictView;
-use serde_json::{Value, json};
 use std::path::PathBuf;
 
 pub(super) fn auto_yes(wanted: AutoYes, out: &Out) -> Result<(), Complaint> {
@@ -21,21 +20,19 @@ pub(super) fn auto_yes(wanted: AutoYes, out: &Out) -> Result<(), Complaint> {
         (Some(AutoYesVerb::Test { command, folder }), _, _) => test(&command, folder, out),
         (Some(AutoYesVerb::Log { name, new }), _, _) => log(name, new, out),
         (Some(AutoYesVerb::Suggest), _, _) => suggest(&configured()?, out),
-        (None, Some(name), Some(switch)) => set(&name, switch, out),
+        (None, Some(name), Some(on)) => set(&name, on, out),
         (None, _, _) => Err(unexpected()),
     }
 }
 
-fn set(name: &str, switch: Switch, out: &Out) -> Result<(), Complaint> {
-    let on = switch == Switch::On;
+fn set(name: &str, on: bool, out: &Out) -> Result<(), Complaint> {
     let (session, already) = act(&mut control::connect()?, name, Action::AutoYes { on })?;
     out.document(&session, || {
         let (name, already) = (&session.name, if already { " already" } else { "" });
-        match switch {
-            Switch::On => {
-                format!("auto-yes is{already} on for `{name}`: rules answer what they allow")
-            }
-            Switch::Off => format!("auto-yes is{already} off for `{name}`: you are asked"),
+        if on {
+            format!("auto-yes is{already} on for `{name}`: rules answer what they allow")
+        } else {
+            format!("auto-yes is{already} off for `{name}`: you are asked")
         }
     })
 }
@@ -55,8 +52,8 @@ fn test(command: &str, folder: Option<PathBuf>, out: &Out) -> Result<(), Complai
     let place = Place::new(file::worktree_of(&folder).unwrap_or(&folder), &folder, &path).ok();
     let place = place.map(|place| place.among(std::env::vars_os()));
     let told = judge.verdict(Asked::Command(command), place.as_ref());
-    let verdict = glis_config::in_words_of_core(told);
-    out.document(&as_json(&verdict), || words::verdict::verdict(&verdict))
+    let judged = glis_config::in_words_of_core(told);
+    out.document(&verdict::as_json(&judged), || verdict(&judged))
 }
 
 /// The rules as the file has them.
@@ -69,34 +66,20 @@ fn configured() -> Result<AutoYesConfig, Complaint> {
     Ok(config.auto_yes)
 }
 
-fn as_json(verdict: &Verdict) -> Value {
-    match verdict {
-        Verdict::Accept { rule, author } => {
-            json!({"verdict": "accept", "rule": rule, "author": author})
-        }
-        Verdict::Reject { rule, author } => {
-            json!({"verdict": "reject", "rule": rule, "author": author})
-        }
-        Verdict::Manual { why, about } => {
-            json!({"verdict": "manual", "rule": null, "why": why, "about": about})
-        }
-    }
-}
-
 /// What the rules have said, oldest first, of one session or of all.
 fn log(session: Option<String>, fresh: bool, out: &Out) -> Result<(), Complaint> {
-    let mut judged = Vec::new();
     let request = Request::Verdicts { session, fresh };
-    control::connect()?.call_seeing(request, |streamed| {
+    let mut control = control::connect()?;
+    if out.json {
+        return document_of(&mut control, request);
+    }
+    let mut judged = Vec::new();
+    control.call_seeing(request, |streamed| {
         if let Streamed::Words(Response::Verdict(verdict)) = streamed {
             judged.push(*verdict);
         }
         Ok::<(), Complaint>(())
     })?;
-    if out.json {
-        let all: Vec<Value> = judged.iter().map(document).collect();
-        return say(&Value::from(all).to_string());
-    }
     if judged.is_empty() {
         return say(if fresh {
             "no request was judged by rule since you last looked"
@@ -107,24 +90,8 @@ fn log(session: Option<String>, fresh: bool, out: &Out) -> Result<(), Complaint>
     judged.iter().try_for_each(|one| say(&line(one)))
 }
 
-/// One verdict, with what it was about.
-pub(super) fn document(one: &VerdictView) -> Value {
-    let mut document = json!({
-        "at": one.at,
-        "session": one.session,
-        "name": one.name,
-        "request": one.request,
-        "text": one.text,
-        "new": one.new,
-    });
-    if let (Value::Object(all), Value::Object(own)) = (&mut document, as_json(&one.verdict)) {
-        all.extend(own);
-    }
-    document
-}
-
 fn line(one: &VerdictView) -> String {
-    let VerdictView { at, name, text, verdict, new, .. } = one;
+    let VerdictView { at, name, text, verdict: judged, new, .. } = one;
     let (text, new) = (words::plain(text), if *new { "  (new)" } else { "" });
-    format!("{at}  {name}{new}  {text}\n    {}", words::verdict::verdict(verdict))
+    format!("{at}  {name}{new}  {text}\n    {}", verdict(judged))
 }

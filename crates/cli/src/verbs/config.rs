@@ -3,12 +3,12 @@
 
 use super::Out;
 use super::args::ConfigVerb;
-use crate::complaint::{Complaint, Kind};
 use crate::control;
 use glis_config::{Config, Fault, Setting, Unread};
+use glis_verbs::keymap::{KeyFault, KeyMap, Keys};
+use glis_verbs::{Complaint, Kind};
 use serde_json::{Value, json};
 use std::path::Path;
-use std::sync::OnceLock;
 
 pub(super) fn config(verb: &ConfigVerb, out: &Out) -> Result<(), Complaint> {
     let path = control::find_home()?.config_file();
@@ -36,19 +36,22 @@ fn check(path: &Path, out: &Out) -> Result<(), Complaint> {
     };
     let hint = if faults.is_empty() { REST } else { STILL };
     faults.extend(glis_config::unused(&text));
+    let notes = glis_config::outdated(&text);
     let as_json = |fault: &Fault| json!({"line": fault.line, "why": fault.why});
     let document = json!({
         "path": path,
         "exists": path.exists(),
         "faults": faults.iter().map(as_json).collect::<Vec<_>>(),
+        "notes": notes.iter().map(as_json).collect::<Vec<_>>(),
     });
-    out.document(&document, || match (faults.as_slice(), path.exists()) {
-        ([], true) => format!("{shown} is fine"),
-        ([], false) => format!("{shown} does not exist: every key has its default"),
-        (faults, _) => {
-            let told = |fault: &Fault| format!("{shown}:{}: {}", fault.line, fault.why);
-            faults.iter().map(told).collect::<Vec<_>>().join("\n")
-        }
+    out.document(&document, || {
+        let told = |fault: &Fault| format!("{shown}:{}: {}", fault.line, fault.why);
+        let fine = match (faults.is_empty(), path.exists()) {
+            (true, true) => Some(format!("{shown} is fine")),
+            (true, false) => Some(format!("{shown} does not exist: every key has its default")),
+            (false, _) => None,
+        };
+        faults.iter().chain(&notes).map(told).chain(fine).collect::<Vec<_>>().join("\n")
     })?;
     if faults.is_empty() {
         return Ok(());
@@ -61,20 +64,6 @@ fn check(path: &Path, out: &Out) -> Result<(), Complaint> {
     Err(Complaint { told: out.json, ..complaint.hint(hint) })
 }
 
-/// Says what is wrong with keys of the overview, which knows them: the name in the file, and why.
-pub type KeyCheck = fn(&Keys) -> Vec<(String, String)>;
-
-/// Keys by place, by what they do.
-pub type Keys = std::collections::BTreeMap<String, std::collections::BTreeMap<String, Vec<String>>>;
-
-static KEY_CHECK: OnceLock<KeyCheck> = OnceLock::new();
-
-/// From now on `config check` knows what is wrong with keys.
-pub fn check_keys_by(check: KeyCheck) {
-    // The first one counts; there is one program around us.
-    let _ = KEY_CHECK.set(check);
-}
-
 /// The keys of the overview that the user has chosen.
 pub fn chosen_keys() -> Result<Keys, Complaint> {
     let path = control::find_home()?.config_file();
@@ -83,8 +72,9 @@ pub fn chosen_keys() -> Result<Keys, Complaint> {
 }
 
 fn of_keys(text: &str, config: &Config) -> Vec<Fault> {
-    let faults = KEY_CHECK.get().map(|check| check(&config.keys.by_place())).unwrap_or_default();
-    let told = |(key, why): (String, String)| Fault { line: glis_config::line_of(text, &key), why };
+    let faults = KeyMap::with(&config.keys.by_place()).err().unwrap_or_default();
+    let told =
+        |fault: KeyFault| Fault { line: glis_config::line_of(text, &fault.key), why: fault.why };
     faults.into_iter().map(told).collect()
 }
 

@@ -3,9 +3,7 @@
 mod window;
 
 use self::window::Window;
-use super::plan::place_of;
-use super::{Out, ask, say, unexpected};
-use crate::complaint::{Complaint, Kind};
+use super::{Out, ask, say};
 use crate::control;
 use crate::progress::{self, Progress};
 use crate::tty::Ending;
@@ -14,9 +12,11 @@ use clap::Args;
 use glis_client::{Client, Fault, Streamed};
 use glis_core::pause::PauseMode;
 use glis_core::plan::{Pace, PlanPause};
+use glis_verbs::plan::place_of;
+use glis_verbs::{Complaint, Kind, unexpected};
 use glis_wire::client::{Request, Response};
 use glis_wire::plan::{Execute as Wanted, PlanRequest, PlanView, RunView};
-use std::io::Write as _;
+use std::io::{IsTerminal as _, Write as _};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -43,21 +43,29 @@ pub(crate) struct Execute {
     /// Merge a task only when you have looked at it: `glis accept TASK`
     #[arg(long)]
     pub(crate) review: bool,
+    /// Run the hooks of the repository for its commits, as `git commit` would
+    #[arg(long)]
+    pub(crate) hooks: bool,
 }
 
 pub(super) fn execute(wanted: Execute, out: &Out) -> Result<(), Complaint> {
-    let given = wanted.task.is_some() || wanted.jobs.is_some() || wanted.review;
-    let pace = Pace { jobs: wanted.jobs.unwrap_or(1), review: wanted.review, only: wanted.task };
-    let (place, file) = place_of(wanted.plan)?;
+    let Execute { plan, task: only, jobs, review, hooks } = wanted;
+    let given = only.is_some() || jobs.is_some() || review || hooks;
+    let pace = Pace { jobs: jobs.unwrap_or(1), review, hooks, only };
+    let (place, file) = place_of(plan)?;
     let pace = given.then_some(pace);
+    let show = Request::Plan(PlanRequest::Show { place: place.clone(), file: file.clone() });
     let request = PlanRequest::Execute(Wanted { place, file: Some(file), pace });
     let plan = begin(&Request::Plan(request))?;
     let left = Arc::new(AtomicBool::new(false));
     heed_signals(&plan.id, &left, out);
+    for note in plan.notes.iter().filter(|_| !out.json) {
+        say(&format!("note: {note}"))?;
+    }
     if plan.gate_shut && !out.json {
         say("everything is paused: nothing begins before `glis resume --all`")?;
     }
-    let plan = follow(&plan, &left, out)?;
+    let plan = follow(&plan, show, &left, out)?;
     if left.load(Ordering::SeqCst) {
         // The thread that pauses has the last word, and ends us.
         loop {
@@ -108,14 +116,21 @@ fn end(plan: &PlanView, out: &Out) -> Result<(), Complaint> {
 
 /// Shows what happens until nothing goes on by itself. A daemon that dies is started again: the plan
 /// goes on where it was.
-fn follow(plan: &PlanView, left: &AtomicBool, out: &Out) -> Result<PlanView, Complaint> {
-    let mut window = if out.json { None } else { Window::open(plan) };
+fn follow(
+    plan: &PlanView,
+    show: Request,
+    left: &AtomicBool,
+    out: &Out,
+) -> Result<PlanView, Complaint> {
+    let mut window = if out.json { None } else { Window::open(plan, show) };
+    // Elsewhere nobody sees a question, so it ends there with what is asked.
+    let answers = window.is_some() && std::io::stdin().is_terminal();
     let mut shown: Vec<(String, String)> = Vec::new();
     let mut lost = 0;
     loop {
         let mut control = connect()?;
         let mut progress = None;
-        let request = Request::Plan(PlanRequest::Follow { plan: plan.id.clone() });
+        let request = Request::Plan(PlanRequest::Follow { plan: plan.id.clone(), answers });
         let answer: Result<Response, Complaint> = control.call_seeing(request, |streamed| {
             match streamed {
                 Streamed::Words(Response::Run(run)) => {

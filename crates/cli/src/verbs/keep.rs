@@ -1,14 +1,15 @@
 //! Verbs about what is kept: snapshots, differences, merging, the trash.
 
-use super::act::{act, acted};
+use super::act::act;
 use super::args::{Diff, Empty, Merge, Restore, TrashVerb};
-use super::session::confirmed;
-use super::{Out, ask, documents, say, unexpected};
-use crate::complaint::{Complaint, Kind};
+use super::session::confirm;
+use super::task::path_text;
+use super::{Out, ask, document_of, say};
 use crate::control;
 use crate::streams::write_out;
 use crate::words::keep as words;
 use glis_client::{Client, Streamed};
+use glis_verbs::{Complaint, acted, deleted, documents, unexpected};
 use glis_wire::client::{Action, Discard, Request, Response, TrashAction};
 use glis_wire::view::{SnapshotView, TrashView};
 use serde_json::json;
@@ -46,20 +47,15 @@ pub(super) fn snapshots(name: &str, out: &Out) -> Result<(), Complaint> {
 pub(super) fn diff(diff: Diff, out: &Out) -> Result<(), Complaint> {
     let (session, since) = (diff.name, diff.since);
     let request = Request::Diff { session, since, patch: !diff.stat };
-    let mut patch = Vec::new();
-    let answer = control::connect()?.call_seeing(request, |streamed| {
-        let Streamed::Bytes(_, part) = streamed else { return Ok(()) };
-        if out.json {
-            patch.extend(part);
-            return Ok(());
-        }
-        write_out(&part)
-    })?;
-    let Response::Diff { from, to, files } = answer else { return Err(unexpected()) };
+    let mut control = control::connect()?;
     if out.json {
-        let patch = (!diff.stat).then_some(patch.as_slice());
-        return say(&documents::diff(&from, &to, &files, patch).to_string());
+        return document_of(&mut control, request);
     }
+    let answer = control.call_seeing(request, |streamed| match streamed {
+        Streamed::Bytes(_, part) => write_out(&part),
+        Streamed::Words(_) | Streamed::Silence(_) => Ok(()),
+    })?;
+    let Response::Diff { files, .. } = answer else { return Err(unexpected()) };
     if diff.stat { say(&words::stat(&files)) } else { Ok(()) }
 }
 
@@ -70,12 +66,7 @@ pub(super) fn restore(restore: Restore, out: &Out) -> Result<(), Complaint> {
         let (session, _) = act(&mut control, &restore.name, action)?;
         return out.document(&session, || words::restored(&session));
     };
-    let to = std::path::absolute(to)
-        .map_err(|fault| Complaint::new(Kind::Usage, format!("the current folder: {fault}")))?;
-    let to = to
-        .into_os_string()
-        .into_string()
-        .map_err(|_| Complaint::new(Kind::Usage, "the path is not valid UTF-8"))?;
+    let to = path_text(std::path::absolute(to), "the path")?;
     let (session, snapshot) = (restore.name, restore.snapshot);
     let answer = ask(&mut control, Request::RestoreTo { session, snapshot, to })?;
     let Response::RestoredTo { path, snapshot, notes } = answer else { return Err(unexpected()) };
@@ -88,7 +79,8 @@ pub(super) fn merge(merge: Merge, out: &Out) -> Result<(), Complaint> {
     let mut control = control::connect()?;
     let Merge { name: session, into, hooks } = merge;
     let files = documents::to_merge(&mut control, &session)?;
-    let request = Request::Merge { session, into, hooks };
+    let place = super::task::here().ok();
+    let request = Request::Merge { session, into, hooks, place };
     let Response::Merged(merged) = ask(&mut control, request)? else { return Err(unexpected()) };
     out.document(&documents::merged(&merged, &files), || {
         // Of what was there already, nothing is merged now.
@@ -108,9 +100,7 @@ pub(super) fn trash(verb: TrashVerb, out: &Out) -> Result<(), Complaint> {
         TrashVerb::Restore { name, rename } => {
             let action = TrashAction::Restore { name: rename };
             let request = Request::TrashAct { session: name, action };
-            let Response::Done { session, .. } = ask(&mut control, request)? else {
-                return Err(unexpected());
-            };
+            let (session, _) = acted(ask(&mut control, request)?)?;
             out.document(&session, || words::returned(&session))
         }
         TrashVerb::Empty(wish) => empty(&mut control, &wish, out),
@@ -138,21 +128,14 @@ fn empty(control: &mut Client, wish: &Empty, out: &Out) -> Result<(), Complaint>
         };
         let question = format!("Delete {} for good, before the deadline?", what.join(", "));
         let reason = "deleting before the deadline has to be confirmed";
-        if !what.is_empty() && !confirmed(&question, reason)? {
-            return Err(Complaint::new(Kind::Refused, "nothing was deleted"));
+        if !what.is_empty() {
+            confirm(&question, reason, "nothing was deleted")?;
         }
     }
     let Response::Each(each) = ask(control, Request::TrashEmpty { which })? else {
         return Err(unexpected());
     };
-    let (mut deleted, mut failed) = (Vec::new(), None);
-    for response in each {
-        // One that cannot be deleted keeps no other from it.
-        match acted(response) {
-            Ok((session, _)) => deleted.push(session.name),
-            Err(complaint) => failed = failed.or(Some(complaint)),
-        }
-    }
+    let (deleted, failed) = deleted(each);
     if let Some(complaint) = failed {
         if !deleted.is_empty() && !out.json {
             say(&words::emptied(&deleted, 0))?;

@@ -1,21 +1,20 @@
 //! Verbs that only look.
 
-use super::documents::Dress;
-use super::{Out, ask, documents, say, unexpected};
-use crate::complaint::Complaint;
+use super::act::show as shown;
+use super::{Out, ask, document_of, say};
 use crate::control;
 use crate::streams::write_out;
 use crate::words;
 use glis_client::{Client, Streamed};
+use glis_verbs::{Complaint, documents, documents::Dress, unexpected, whole_characters};
 use glis_wire::client::{Request, Response, ScreenView};
 use serde_json::json;
 use std::io::{self, Write as _};
 
 pub(super) fn ls(request: Request, out: &Out) -> Result<(), Complaint> {
     let mut control = control::connect()?;
-    let Response::Sessions(sessions) = ask(&mut control, request)? else {
-        return Err(unexpected());
-    };
+    let list = ask(&mut control, request)?;
+    let Response::Sessions { rows, more } = list else { return Err(unexpected()) };
     let mut given_back = None;
     if let Response::Daemon(daemon) = ask(&mut control, Request::DaemonStatus)? {
         given_back = words::given_back(daemon.memory_given_back_bytes);
@@ -28,15 +27,16 @@ pub(super) fn ls(request: Request, out: &Out) -> Result<(), Complaint> {
             drop(writeln!(io::stderr(), "{told}"));
         }
     }
-    let lines = || [Some(words::table(&sessions)), given_back].into_iter().flatten();
-    out.document(&sessions, || lines().collect::<Vec<_>>().join("\n"))
+    if more > 0 {
+        drop(writeln!(io::stderr(), "{}", words::more(more)));
+    }
+    let lines = || [Some(words::table(&rows)), given_back].into_iter().flatten();
+    out.document(&rows, || lines().collect::<Vec<_>>().join("\n"))
 }
 
-pub(super) fn show(name: String, out: &Out) -> Result<(), Complaint> {
+pub(super) fn show(name: &str, out: &Out) -> Result<(), Complaint> {
     let mut control = control::connect()?;
-    let Response::Session(session) = ask(&mut control, Request::Show { session: name })? else {
-        return Err(unexpected());
-    };
+    let session = shown(&mut control, name)?;
     if let Response::Daemon(daemon) = ask(&mut control, Request::DaemonStatus)? {
         let full = words::limits::full(&daemon.limits).filter(|_| words::limits::waits(&session));
         for told in words::gate::shut(&daemon.gate).into_iter().chain(full) {
@@ -52,21 +52,22 @@ fn connect(follow: bool) -> Result<Client, Complaint> {
     Ok(if follow { control.for_reader(rustix::stdio::stdout()) } else { control })
 }
 
-pub(super) fn log(request: Request, out: &Out) -> Result<(), Complaint> {
-    let follow = matches!(request, Request::Log { follow: true, .. });
-    let mut entries = Vec::new();
-    connect(follow)?.call_seeing(request, |streamed| {
+pub(super) fn log(
+    session: String,
+    from: Option<u64>,
+    follow: bool,
+    out: &Out,
+) -> Result<(), Complaint> {
+    let request = Request::Log { session, follow, from };
+    let mut control = connect(follow)?;
+    if out.json && !follow {
+        return document_of(&mut control, request);
+    }
+    let told = control.call_seeing(request, |streamed| {
         let Streamed::Words(Response::Entry(entry)) = streamed else { return Ok(()) };
-        match (out.json, follow) {
-            (true, true) => say(&json!(entry).to_string()),
-            (true, false) => {
-                entries.push(entry);
-                Ok(())
-            }
-            (false, _) => say(&words::entry(&entry)),
-        }
-    })?;
-    if out.json && !follow { say(&json!(entries).to_string()) } else { Ok(()) }
+        say(&if out.json { json!(entry).to_string() } else { words::entry(&entry) })
+    });
+    told.map(drop)
 }
 
 pub(super) fn search(wanted: &[String], most: u32, out: &Out) -> Result<(), Complaint> {
@@ -96,48 +97,26 @@ pub(super) fn screen(
     })
 }
 
-pub(super) fn output(request: Request, out: &Out) -> Result<(), Complaint> {
-    let Request::Output { from, follow, .. } = request else { return Err(unexpected()) };
-    let mut whole = Vec::new();
-    let mut oldest = None;
-    let mut first = None;
+pub(super) fn output(session: String, from: u64, follow: bool, out: &Out) -> Result<(), Complaint> {
+    let request = Request::Output { session, from, follow, most: None };
+    let mut control = connect(follow)?;
+    if out.json && !follow {
+        return document_of(&mut control, request);
+    }
     let mut cut = CutText::default();
-    connect(follow)?.call_seeing(request, |streamed| match streamed {
+    control.call_seeing(request, |streamed| match streamed {
         Streamed::Bytes(at, bytes) if out.json => {
-            first.get_or_insert(at);
-            if follow {
-                cut.add(at, bytes);
-                cut.say(whole_characters(&cut.bytes))
-            } else {
-                whole.extend(bytes);
-                Ok(())
-            }
+            cut.add(at, bytes);
+            cut.say(whole_characters(&cut.bytes))
         }
         Streamed::Bytes(_, bytes) => write_out(&bytes),
-        Streamed::Words(Response::Cut { oldest: at }) => {
-            oldest = Some(at);
-            if !out.json {
-                drop(writeln!(io::stderr(), "glis: output before offset {at} was cut"));
-            }
+        Streamed::Words(Response::Cut { oldest }) if !out.json => {
+            drop(writeln!(io::stderr(), "glis: output before offset {oldest} was cut"));
             Ok(())
         }
         Streamed::Words(_) | Streamed::Silence(_) => Ok(()),
     })?;
-    if out.json && follow {
-        return cut.say(cut.bytes.len());
-    }
-    if out.json {
-        return say(&documents::output(first.unwrap_or(from), &whole, oldest).to_string());
-    }
-    Ok(())
-}
-
-/// How many of these bytes can be told without cutting a character in two.
-pub(super) fn whole_characters(bytes: &[u8]) -> usize {
-    // The last chunk ends in bytes that are no character, or not one yet.
-    let open = bytes.utf8_chunks().last().map_or(&[][..], |chunk| chunk.invalid());
-    let may_go_on = std::str::from_utf8(open).is_err_and(|fault| fault.error_len().is_none());
-    bytes.len() - if may_go_on { open.len() } else { 0 }
+    cut.say(cut.bytes.len())
 }
 
 /// Bytes that are to be told as text, in pieces that end between two characters.

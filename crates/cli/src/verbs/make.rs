@@ -1,15 +1,16 @@
 //! Verbs that make a session: `new`, and `loop`, which also changes the limits of one.
 
 use super::act::act;
-use super::args::{Context, How, Loop, New, Setting};
+use super::args::{How, Loop, New};
 use super::limits::tell_limits;
-use super::session::{absolute, sayable};
-use super::{Out, ask_or, documents, unexpected};
-use crate::complaint::{Complaint, Kind};
+use super::session::absolute;
+use super::task::path_text;
+use super::{Out, ask_or};
 use crate::control;
 use crate::words::{self, limits, looped};
-use glis_core::looping::{LoopChange, LoopContext, LoopSpec};
+use glis_core::looping::{LoopChange, LoopSpec};
 use glis_core::spec::IdleLimit;
+use glis_verbs::{Complaint, documents, say::sayable, unexpected};
 use glis_wire::client::{Action, NewSession, Request, Response};
 use glis_wire::view::SessionView;
 
@@ -21,16 +22,13 @@ pub(super) fn new(new: New, out: &Out) -> Result<(), Complaint> {
 /// Begins a loop, or changes the limits of one.
 pub(super) fn iterate(wants: Loop, out: &Out) -> Result<(), Complaint> {
     if !wants.set.is_empty() {
-        return set(&wants.name, &wants.set, out);
+        return set(&wants.name, wants.set, out);
     }
     let spec_file = wants.spec.as_deref().map(absolute).transpose()?;
     let spec = LoopSpec {
         max: wants.max,
         until: wants.until,
-        context: match wants.context {
-            Context::Fresh => LoopContext::Fresh,
-            Context::Continue => LoopContext::Continue,
-        },
+        context: wants.context,
         auto_commit: wants.auto_commit,
         max_cost_micros: wants.max_cost,
         max_failures: wants.max_failures,
@@ -40,15 +38,13 @@ pub(super) fn iterate(wants: Loop, out: &Out) -> Result<(), Complaint> {
     make(NewSession { looped: Some(spec), spec_file, ..wanted }, out, looped::begun)
 }
 
-fn set(name: &str, settings: &[Setting], out: &Out) -> Result<(), Complaint> {
+fn set(name: &str, changes: Vec<LoopChange>, out: &Out) -> Result<(), Complaint> {
     let mut change = LoopChange::default();
-    for setting in settings.iter().cloned() {
-        match setting {
-            Setting::Max(max) => change.max = Some(max),
-            Setting::MaxCost(cost) => change.max_cost_micros = Some(cost),
-            Setting::MaxFailures(failures) => change.max_failures = Some(failures),
-            Setting::Until(line) => change.until = Some(line),
-        }
+    for next in changes {
+        change.max = next.max.or(change.max);
+        change.max_cost_micros = next.max_cost_micros.or(change.max_cost_micros);
+        change.max_failures = next.max_failures.or(change.max_failures);
+        change.until = next.until.or(change.until);
     }
     let (session, _) = act(&mut control::connect()?, name, Action::SetLoop { change })?;
     out.document(&session, || looped::set(&session))
@@ -60,12 +56,7 @@ fn wanted(name: Option<String>, prompt: Option<String>, how: How) -> Result<NewS
         Some(path) => std::path::absolute(path),
         None => std::env::current_dir(),
     };
-    let place = place
-        .map_err(|fault| Complaint::new(Kind::Usage, format!("the current folder: {fault}")))?;
-    let repo = place
-        .into_os_string()
-        .into_string()
-        .map_err(|_| Complaint::new(Kind::Usage, "the repository's path is not valid UTF-8"))?;
+    let repo = path_text(place, "the repository's path")?;
     Ok(NewSession {
         name,
         agent: how.agent,

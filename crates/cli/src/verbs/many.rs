@@ -1,13 +1,14 @@
 //! One verb for several sessions: begun for all, told in the order that was asked for.
 
-use super::act::{Acted, act, acted};
+use super::act::{Acted, act};
 use super::limits::tell_limits;
-use super::{Out, say, unexpected};
-use crate::complaint::{Complaint, Kind};
+use super::{Out, say};
 use crate::control;
 use crate::progress::Progress;
 use crate::words;
 use glis_client::{Client, Streamed, usable};
+use glis_verbs::documents::with;
+use glis_verbs::{Complaint, Kind, acted, unexpected};
 use glis_wire::client::{Action, Request, Response, Which};
 use glis_wire::view::{GateView, SessionView};
 use serde_json::{Value, json};
@@ -42,7 +43,7 @@ pub(super) fn together(
     let request = Request::ActEach { which: which.clone(), action: action.clone() };
     at_once(&mut control, request, &mut told)?;
     if told.documents.is_empty() && !out.json {
-        say("no session to do that with")?;
+        say("no matching sessions")?;
     }
     told.end_with(&mut control)
 }
@@ -139,15 +140,6 @@ fn act_on_one(control: &mut Client, name: &str, action: &Action) -> Acted {
         }
         acted => acted,
     }
-}
-
-/// A session's document with one field more.
-pub(super) fn with(session: &SessionView, name: &str, value: Value) -> Value {
-    let mut document = serde_json::to_value(session).unwrap_or_default();
-    if let Some(fields) = document.as_object_mut() {
-        fields.insert(name.to_owned(), value);
-    }
-    document
 }
 
 /// Tells what came of each session as soon as all before it are told. The gate, if the response tells

@@ -1,11 +1,11 @@
 //! Leaving a pause that still waits: the daemon goes on with it, and the user is told so.
 
 use super::Out;
-use crate::complaint::{Complaint, Kind};
 use crate::control;
 use crate::progress;
 use crate::tty::Ending;
 use glis_core::Status;
+use glis_verbs::{Complaint, Kind};
 use glis_wire::client::{Request, Response, Which};
 
 /// From now on a signal that ends us first says what stays behind of these pauses.
@@ -57,14 +57,14 @@ fn pending(which: &Which) -> Option<Vec<String>> {
     let sessions = match which {
         Which::All | Which::Interrupted => {
             let listed = control.call(Request::List { all: false }).ok()?;
-            let Response::Sessions(sessions) = listed else { return None };
-            sessions
+            let Response::Sessions { rows, .. } = listed else { return None };
+            rows
         }
         Which::Named(names) => {
             let mut show = |name: &String| control.call(Request::Show { session: name.clone() });
             // One that is gone meanwhile is not pending.
             let shown = names.iter().filter_map(|name| match show(name) {
-                Ok(Response::Session(session)) => Some(*session),
+                Ok(Response::Session(session)) => Some(session.row),
                 Ok(_) | Err(_) => None,
             });
             shown.collect()

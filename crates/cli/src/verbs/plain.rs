@@ -1,15 +1,17 @@
 //! The list as lines of text, printed again when it changes: for screen readers and slow lines.
 
-use super::{Out, say, unexpected};
-use crate::complaint::Complaint;
+use super::{Out, say};
 use crate::control;
-use crate::words::plain;
-use glis_client::{News, Quiet, Subscription};
+use crate::words::{more, plain};
+use glis_client::{Client, Fault, News, Quiet, Subscription};
 use glis_core::plain::in_sight;
+use glis_core::{Refusal, Status};
+use glis_verbs::{Complaint, unexpected};
 use glis_wire::call::{Face, Scope};
 use glis_wire::client::{Request, Response};
-use glis_wire::view::SessionView;
-use serde_json::json;
+use glis_wire::view::SessionRow;
+use serde_json::{Value, json};
+use std::cmp::Reverse;
 
 /// Prints the list now, and after every event that changes a line of it, until it is interrupted.
 pub(super) fn follow(out: &Out) -> Result<(), Complaint> {
@@ -19,31 +21,46 @@ pub(super) fn follow(out: &Out) -> Result<(), Complaint> {
         let mut client = connector.connect(&mut Quiet)?;
         let status = client.call(Request::DaemonStatus)?;
         let Response::Daemon(daemon) = status else { return Err(unexpected()) };
-        print(&mut client, &mut shown, out)?;
+        let list = client.call(Request::List { all: false })?;
+        let Response::Sessions { mut rows, more } = list else { return Err(unexpected()) };
+        print(&mut rows, more, &mut shown, out)?;
         let from = daemon.last_seq + 1;
         let mut events = Subscription::new(connector.clone(), Some(daemon.log_id), from);
-        while let News::Event { .. } = events.next()? {
-            if let Err(fault) = print(&mut client, &mut shown, out) {
+        while let News::Event { event, .. } = events.next()? {
+            let Some(id) = event.get("session").and_then(Value::as_str) else { continue };
+            if let Err(fault) = look(&mut client, id, &mut rows) {
                 // The daemon may have been replaced meanwhile.
                 client = connector.connect(&mut Quiet).map_err(|_| fault)?;
-                print(&mut client, &mut shown, out)?;
+                look(&mut client, id, &mut rows)?;
             }
+            print(&mut rows, more, &mut shown, out)?;
         }
     }
 }
 
+/// Looks again at a session that an event was about.
+fn look(client: &mut Client, id: &str, rows: &mut Vec<SessionRow>) -> Result<(), Fault> {
+    let seen = match client.call(Request::glance(id)) {
+        Ok(Response::Session(session)) => Some(session.row),
+        Err(Fault::Refused(Refusal::NoSuchSession { .. })) => None,
+        Ok(_) => return Err(Fault::unfit()),
+        Err(fault) => return Err(fault),
+    };
+    rows.retain(|row| row.id != id);
+    rows.extend(seen.filter(|row| row.status != Status::Archived));
+    Ok(())
+}
+
 fn print(
-    client: &mut glis_client::Client,
+    rows: &mut [SessionRow],
+    left: usize,
     shown: &mut Option<String>,
     out: &Out,
 ) -> Result<(), Complaint> {
-    let list = client.call(Request::List { all: false })?;
-    let Response::Sessions(sessions) = list else { return Err(unexpected()) };
-    let lines = if sessions.is_empty() {
-        "No sessions.".to_owned()
-    } else {
-        sessions.iter().map(line).collect::<Vec<_>>().join("\n")
-    };
+    rows.sort_by(|a, b| Reverse(&a.last_active_at).cmp(&Reverse(&b.last_active_at)));
+    let lines = rows.iter().map(line).chain((left > 0).then(|| more(left)));
+    let lines = lines.collect::<Vec<_>>().join("\n");
+    let lines = if lines.is_empty() { "No sessions.".to_owned() } else { lines };
     if shown.as_ref() != Some(&lines) {
         out.document(&json!({"lines": lines.lines().collect::<Vec<_>>()}), || lines.clone())?;
         if !out.json {
@@ -56,8 +73,8 @@ fn print(
 }
 
 /// Words only: no signs that a screen reader would spell.
-fn line(session: &SessionView) -> String {
-    let SessionView { name, status, agent, queued, .. } = session;
+fn line(session: &SessionRow) -> String {
+    let SessionRow { name, status, agent, queued, .. } = session;
     let mut line = format!("{name}: {}, {agent}", status.word());
     if let Some(ask) = &session.waiting_for {
         line = format!("{line}, asks: {}", in_sight(&ask.text));

@@ -4,11 +4,13 @@
 //! Only the daemon itself is ended with its service (`KillMode=process`): the agents and their
 //! holders run on, and the next daemon finds them.
 
-use super::{Out, upkeep};
-use crate::complaint::{Complaint, Kind};
+use super::{Out, ask};
 use crate::control;
+use glis_client::Client;
 use glis_config::Config;
 use glis_config::whole;
+use glis_verbs::{Complaint, Kind};
+use glis_wire::client::Request;
 use serde_json::json;
 use std::env;
 use std::fs;
@@ -21,13 +23,12 @@ const MARK: &str = "# Written by `glis daemon install`; `glis daemon uninstall` 
 
 /// What is made a service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Part {
+pub(super) enum Part {
     Daemon,
     /// The bot of `[chat.telegram]`.
     Bot,
 }
 
-/// What the service starts.
 #[derive(Debug, PartialEq, Eq)]
 struct Service {
     part: Part,
@@ -38,23 +39,34 @@ struct Service {
     path: String,
 }
 
-/// Whether the bot is made a service as well.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum WithBot {
-    Yes,
-    No,
+/// Ends a daemon that runs, of whatever build; the agents keep running. Whether there was one.
+pub(super) fn end_running() -> Result<bool, Complaint> {
+    if control::end_foreign()? {
+        return Ok(true);
+    }
+    let Some(mut control) = control::connect_running()? else {
+        control::dismiss_keeper()?;
+        return Ok(false);
+    };
+    end(&mut control, Request::DaemonStop { agents: false })?;
+    Ok(true)
+}
+
+pub(super) fn end(control: &mut Client, request: Request) -> Result<(), Complaint> {
+    ask(control, request)?;
+    // It has ended when it closes the connection.
+    control.until_closed();
+    Ok(())
 }
 
 /// Writes the units and starts them, where systemd runs for this user.
-pub(super) fn install(with_bot: WithBot, out: &Out) -> Result<(), Complaint> {
+pub(super) fn install(parts: &[Part], out: &Out) -> Result<(), Complaint> {
     let daemon = Service::of_this_process(Part::Daemon)?;
-    let bot = match with_bot {
-        WithBot::Yes => {
-            refuse_without_bot()?;
-            Some(Service::of_this_process(Part::Bot)?)
-        }
-        WithBot::No => None,
-    };
+    let mut bot = None;
+    if parts.contains(&Part::Bot) {
+        refuse_without_bot()?;
+        bot = Some(Service::of_this_process(Part::Bot)?);
+    }
     let services: Vec<&Service> = std::iter::once(&daemon).chain(&bot).collect();
     for service in &services {
         refuse_foreign(&service.file()?)?;
@@ -65,7 +77,7 @@ pub(super) fn install(with_bot: WithBot, out: &Out) -> Result<(), Complaint> {
     let started = manager_runs();
     if started {
         // One that runs already has the place that the service needs. Its agents run on.
-        upkeep::end_running()?;
+        end_running()?;
         systemctl(&["daemon-reload"])?;
         for service in &services {
             systemctl(&["enable", &service.name()])?;
@@ -94,7 +106,7 @@ fn refuse_without_bot() -> Result<(), Complaint> {
         return Ok(());
     }
     let why = "no bot is set up: [chat.telegram] has neither users nor a token";
-    Err(Complaint::new(Kind::Usage, why).hint("README has how, in a minute"))
+    Err(Complaint::new(Kind::Usage, why).hint("docs/chat.md has how, in a minute"))
 }
 
 /// Ends the services and removes their units. The agents keep running.
@@ -217,52 +229,37 @@ impl Service {
         let home: String = home.collect();
         let program = quoted(&self.program.to_string_lossy().replace('$', "$$"));
         let path = quoted(&format!("PATH={}", self.path));
-        match self.part {
-            Part::Daemon => format!(
-                "{MARK}\n\
-                 [Unit]\n\
-                 Description=glis keeps AI coding agents alive\n\
-                 \n\
-                 [Service]\n\
-                 Type=exec\n\
-                 ExecStart={program} daemon run\n\
-                 Environment={path}\n\
-                 {home}\
-                 # The agents outlive the daemon: only it is ended, and what runs out of memory is one agent.\n\
+        let (about, words, way) = match self.part {
+            Part::Daemon => (
+                "Description=glis keeps AI coding agents alive".to_owned(),
+                "daemon run",
+                "# The agents outlive the daemon: only it is ended, and what runs out of memory is one agent.\n\
                  KillMode=process\n\
                  OOMPolicy=continue\n\
                  TasksMax=infinity\n\
                  Restart=on-failure\n\
                  RestartSec=1\n\
                  # Another daemon has the house.\n\
-                 RestartPreventExitStatus=4\n\
-                 \n\
-                 [Install]\n\
-                 WantedBy=default.target\n"
+                 RestartPreventExitStatus=4",
             ),
-            Part::Bot => format!(
-                "{MARK}\n\
-                 [Unit]\n\
-                 Description=glis chat: sessions from a phone\n\
-                 Wants={daemon}\n\
-                 After={daemon}\n\
-                 \n\
-                 [Service]\n\
-                 Type=exec\n\
-                 ExecStart={program} chat\n\
-                 Environment={path}\n\
-                 {home}\
-                 # A daemon that it has started outlives it.\n\
-                 KillMode=process\n\
-                 Restart=on-failure\n\
-                 # A token that is not valid is not asked for all the time.\n\
-                 RestartSec=30\n\
-                 \n\
-                 [Install]\n\
-                 WantedBy=default.target\n",
-                daemon = self.name_of(Part::Daemon),
-            ),
-        }
+            Part::Bot => {
+                let daemon = self.name_of(Part::Daemon);
+                let about = "Description=glis chat: sessions from a phone";
+                (
+                    format!("{about}\nWants={daemon}\nAfter={daemon}"),
+                    "chat",
+                    "# A daemon that it has started outlives it.\n\
+                     KillMode=process\n\
+                     Restart=on-failure\n\
+                     # A token that is not valid is not asked for all the time.\n\
+                     RestartSec=30",
+                )
+            }
+        };
+        format!(
+            "{MARK}\n[Unit]\n{about}\n\n[Service]\nType=exec\nExecStart={program} {words}\n\
+             Environment={path}\n{home}{way}\n\n[Install]\nWantedBy=default.target\n"
+        )
     }
 }
 

@@ -1,13 +1,13 @@
 //! `auto-yes suggest`: the smallest rules that would have answered what people have allowed lately.
 
-use super::{Out, say};
-use crate::complaint::Complaint;
+use super::Out;
 use crate::control;
 use glis_approve::{Request as Asked, Rule, Verdict, Why, barred, commands};
 use glis_client::Streamed;
 use glis_config::AutoYesConfig;
 use glis_core::talk::{ALLOW, ALLOW_FOR_SESSION, DENY};
 use glis_core::verdict::Want;
+use glis_verbs::Complaint;
 use glis_wire::client::{Request, Response};
 use serde_json::{Value, json};
 use std::cmp::Reverse;
@@ -29,15 +29,10 @@ pub(super) fn suggest(config: &AutoYesConfig, out: &Out) -> Result<(), Complaint
         Ok::<(), Complaint>(())
     })?;
     let found = suggestions(config, &answers.given);
-    if out.json {
-        let all: Vec<Value> = found.iter().map(document).collect();
-        return say(&Value::from(all).to_string());
-    }
-    if found.is_empty() {
-        return say("nothing to suggest: no command that was allowed lately can have a rule");
-    }
-    let written: Vec<String> = found.iter().map(in_toml).collect();
-    say(&written.join("\n\n"))
+    out.document(&found.iter().map(document).collect::<Vec<_>>(), || match found.as_slice() {
+        [] => "nothing to suggest: no command that was allowed lately can have a rule".to_owned(),
+        some => some.iter().map(in_toml).collect::<Vec<_>>().join("\n\n"),
+    })
 }
 
 /// What people have said to requests to run a command, oldest first.

@@ -1,24 +1,29 @@
 //! Tasks of a plan: their runs, resumed and begun anew.
 
 use super::args::{Restart, Resume};
-use super::{Out, ask, ask_or, session, unexpected};
-use crate::complaint::{Complaint, Kind};
+use super::{Out, ask, ask_or, session};
 use crate::control;
 use crate::words;
 use glis_client::{Client, Fault};
 use glis_core::Refusal;
 use glis_core::plan::{Ruling, RunState};
+use glis_verbs::{Complaint, Kind, unexpected};
 use glis_wire::client::{Request, Response};
 use glis_wire::plan::{PlanRequest, RunView};
-use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
+use std::io::{self, IsTerminal as _};
+use std::path::PathBuf;
 
 /// The folder that the caller is in.
-fn here() -> Result<String, Complaint> {
-    let here = std::env::current_dir()
-        .map_err(|fault| Complaint::new(Kind::Usage, format!("the current folder: {fault}")))?;
-    here.into_os_string()
-        .into_string()
-        .map_err(|_| Complaint::new(Kind::Usage, "the current folder is not valid UTF-8"))
+pub(super) fn here() -> Result<String, Complaint> {
+    path_text(std::env::current_dir(), "the current folder")
+}
+
+/// A path that may have needed the current folder, as the daemon is told it.
+pub(super) fn path_text(path: io::Result<PathBuf>, what: &str) -> Result<String, Complaint> {
+    let wrong = |why: String| Complaint::new(Kind::Usage, why);
+    let path = path.map_err(|fault| wrong(format!("the current folder: {fault}")))?;
+    let text = path.into_os_string().into_string();
+    text.map_err(|_| wrong(format!("{what} is not valid UTF-8")))
 }
 
 pub(super) fn runs(task: Option<String>, out: &Out) -> Result<(), Complaint> {
@@ -100,10 +105,21 @@ fn resume_task(
     let (place, prompt) = (here()?, resume.prompt.clone());
     let request = PlanRequest::Resume { place, task: task.to_owned(), prompt };
     let refused = |refusal| diagnosed(told(refusal, task), task, run.as_ref());
+    tell_runs(control, request, refused, out, words::plan::run)
+}
+
+/// Has something done with a task, and tells what its runs are then.
+fn tell_runs(
+    control: &mut Client,
+    request: PlanRequest,
+    refused: impl FnOnce(Refusal) -> Complaint,
+    out: &Out,
+    line: impl Fn(&RunView) -> String,
+) -> Result<(), Complaint> {
     let Response::Runs(runs) = ask_or(control, Request::Plan(request), refused)? else {
         return Err(unexpected());
     };
-    out.document(&runs.first(), || runs.iter().map(words::plan::run).collect::<Vec<_>>().join("\n"))
+    out.document(&runs.first(), || runs.iter().map(line).collect::<Vec<_>>().join("\n"))
 }
 
 /// What a person says to a question; a script has to say it beforehand.
@@ -114,13 +130,8 @@ fn answer_of(task: &str, question: &str, decides: bool) -> Result<String, Compla
         return Err(Complaint::new(Kind::Refused, message)
             .hint(format!("`glis resume {task} --answer {answer}` answers it")));
     }
-    let mut err = io::stderr().lock();
-    drop(write!(err, "{question}\nanswer{}: ", if decides { " (yes, no)" } else { "" }));
-    drop(err.flush());
-    let mut line = String::new();
-    let read = io::stdin().lock().read_line(&mut line);
-    read.map_err(|fault| Complaint::new(Kind::Usage, format!("standard input: {fault}")))?;
-    Ok(line.trim().to_owned())
+    let choices = if decides { " (yes, no)" } else { "" };
+    session::line(&format!("{question}\nanswer{choices}: "))
 }
 
 /// Says what becomes of a task.
@@ -167,10 +178,10 @@ pub(super) fn restart(restart: &Restart, out: &Out) -> Result<(), Complaint> {
     // Whoever restarts the session of a task means the task.
     let show = Request::Show { session: restart.name.clone() };
     if let Ok(Response::Session(session)) = control.call(show)
-        && let Some(task) = session.task
+        && let Some(task) = session.row.task
     {
         // The id of a plan of a former version is a path.
-        let plan = session.plan.filter(|plan| !plan.contains('/'));
+        let plan = session.row.plan.filter(|plan| !plan.contains('/'));
         let name = plan.map_or_else(|| task.clone(), |plan| format!("{plan}/{task}"));
         let restart = Restart { name, ..*restart };
         return restart_task(&mut control, &restart, out);
@@ -192,20 +203,12 @@ fn restart_task(control: &mut Client, restart: &Restart, out: &Out) -> Result<()
         };
         let question = format!("Begin another run of task `{task}`, from its prompt? {was}");
         let reason = format!("a restart of task `{task}` begins it anew and has to be confirmed");
-        if !session::confirmed(&question, &reason)? {
-            return Err(Complaint::new(Kind::Refused, "nothing was done"));
-        }
+        session::confirm(&question, &reason, session::NOTHING_DONE)?;
     }
     let request = PlanRequest::Restart { place: here()?, task: task.clone() };
-    let refused = |refusal| told(refusal, task);
-    let Response::Runs(runs) = ask_or(control, Request::Plan(request), refused)? else {
-        return Err(unexpected());
+    let line = |run: &RunView| match &run.restart_of_run_id {
+        Some(former) => format!("{task}: run {} begins; {former} stays as it was", run.run_id),
+        None => words::plan::run(run),
     };
-    out.document(&runs.first(), || {
-        let line = |run: &RunView| match &run.restart_of_run_id {
-            Some(former) => format!("{task}: run {} begins; {former} stays as it was", run.run_id),
-            None => words::plan::run(run),
-        };
-        runs.iter().map(line).collect::<Vec<_>>().join("\n")
-    })
+    tell_runs(control, request, |refusal| told(refusal, task), out, line)
 }

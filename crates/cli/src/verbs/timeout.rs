@@ -1,21 +1,18 @@
 //! How long a session may be idle before it is suspended.
 
-use super::act::act;
-use super::{Out, ask, unexpected};
-use crate::complaint::{Complaint, Kind};
+use super::Out;
+use super::act::{self, act};
 use crate::control;
 use crate::words;
 use glis_core::Refusal;
 use glis_core::spec::IdleLimit;
-use glis_wire::client::{Action, Request, Response};
+use glis_verbs::{Complaint, Kind};
+use glis_wire::client::Action;
 
 /// Says how long it is.
-pub(super) fn show(name: String, out: &Out) -> Result<(), Complaint> {
-    let request = Request::Show { session: name };
-    let Response::Session(session) = ask(&mut control::connect()?, request)? else {
-        return Err(unexpected());
-    };
-    out.document(&*session, || words::idle_timeout(&session))
+pub(super) fn show(name: &str, out: &Out) -> Result<(), Complaint> {
+    let session = act::show(&mut control::connect()?, name)?;
+    out.document(&session, || words::idle_timeout(&session))
 }
 
 /// Sets it; what has begun begins anew.

@@ -1,16 +1,18 @@
 //! Verbs about glis itself.
 
 use super::args::{Cli, DaemonVerb};
-use super::{Out, ask, unexpected};
-use crate::complaint::{Complaint, Kind};
+use super::service::{self, Part, end, end_running};
+use super::{Out, ask};
 use crate::control;
 use crate::words;
 use clap::CommandFactory as _;
 use glis_client::Client;
+use glis_verbs::{Complaint, Kind, unexpected};
 use glis_wire::client::{Request, Response};
 use glis_wire::view::{DaemonView, Health};
 use serde_json::json;
 use std::io;
+use std::path::Path;
 
 pub(super) fn doctor(out: &Out) -> Result<(), Complaint> {
     let Response::Findings(findings) = ask(&mut control::connect()?, Request::Doctor)? else {
@@ -26,6 +28,22 @@ pub(super) fn doctor(out: &Out) -> Result<(), Complaint> {
         });
     }
     Ok(())
+}
+
+/// Says where a repository is now.
+pub(super) fn moved(old: &Path, new: &Path, out: &Out) -> Result<(), Complaint> {
+    let whole = |path: &Path| {
+        let path = std::path::absolute(path)?.into_os_string().into_string();
+        path.map_err(|_| io::Error::new(io::ErrorKind::InvalidInput, "the path is not valid UTF-8"))
+    };
+    let bad = |fault: io::Error| Complaint::new(Kind::Usage, fault.to_string());
+    let (from, to) = (whole(old).map_err(bad)?, whole(new).map_err(bad)?);
+    let request = Request::RepoMoved { from, to: to.clone() };
+    let list = ask(&mut control::connect()?, request)?;
+    let Response::Sessions { rows: moved, .. } = list else { return Err(unexpected()) };
+    let names: Vec<&str> = moved.iter().map(|session| session.name.as_str()).collect();
+    let of = if names.is_empty() { String::new() } else { format!(": {}", names.join(", ")) };
+    out.document(&moved, || format!("{to} is known now{of}"))
 }
 
 pub(super) fn daemon(verb: &DaemonVerb, out: &Out) -> Result<(), Complaint> {
@@ -48,8 +66,11 @@ pub(super) fn daemon(verb: &DaemonVerb, out: &Out) -> Result<(), Complaint> {
             ended(true, "the agents are suspended", out)
         }
         DaemonVerb::Stop { agents: false } => ended(end_running()?, "the agents keep running", out),
+        DaemonVerb::Install { chat: true } => service::install(&[Part::Daemon, Part::Bot], out),
+        DaemonVerb::Install { chat: false } => service::install(&[Part::Daemon], out),
+        DaemonVerb::Uninstall => service::uninstall(out),
         // Taken before.
-        DaemonVerb::Install { .. } | DaemonVerb::Uninstall | DaemonVerb::Run { .. } => Ok(()),
+        DaemonVerb::Run { .. } => Ok(()),
     }
 }
 
@@ -58,26 +79,6 @@ fn status(control: &mut Client) -> Result<DaemonView, Complaint> {
         return Err(unexpected());
     };
     Ok(view)
-}
-
-/// Ends a daemon that runs, of whatever build; the agents keep running. Whether there was one.
-pub(super) fn end_running() -> Result<bool, Complaint> {
-    if control::end_foreign()? {
-        return Ok(true);
-    }
-    let Some(mut control) = control::connect_running()? else {
-        control::dismiss_keeper()?;
-        return Ok(false);
-    };
-    end(&mut control, Request::DaemonStop { agents: false })?;
-    Ok(true)
-}
-
-fn end(control: &mut Client, request: Request) -> Result<(), Complaint> {
-    ask(control, request)?;
-    // It has ended when it closes the connection.
-    control.until_closed();
-    Ok(())
 }
 
 fn ended(stopped: bool, agents: &str, out: &Out) -> Result<(), Complaint> {

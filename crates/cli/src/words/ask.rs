@@ -2,9 +2,10 @@
 
 use glis_client::labels::doubt;
 use glis_client::questions;
-use glis_core::plain::{in_sight, shell_word};
-use glis_core::talk::{ALLOW_FOR_SESSION, AskKind};
-use glis_wire::view::{SessionView, WaitingFor};
+use glis_core::plain::in_sight;
+use glis_core::talk::AskKind;
+use glis_verbs::complaint::choices_of;
+use glis_wire::view::{SessionRow, SessionView, WaitingFor};
 
 /// Everything that is asked. Of several, an answer has to name the one that is meant.
 pub(super) fn all(s: &SessionView) -> Option<String> {
@@ -19,7 +20,7 @@ pub(super) fn all(s: &SessionView) -> Option<String> {
 }
 
 /// What it asked when it was paused.
-pub(super) fn before_pause(s: &SessionView) -> Option<String> {
+pub(super) fn before_pause(s: &SessionRow) -> Option<String> {
     let asked: Vec<_> = s.was_asking.iter().map(|ask| in_sight(&ask.text)).collect();
     (!asked.is_empty()).then(|| asked.join("; "))
 }
@@ -60,15 +61,6 @@ fn meanings(ask: &WaitingFor) -> String {
         about.chain(several)
     });
     each.collect()
-}
-
-/// Answers as they are given to a shell.
-pub(crate) fn choices_of(choices: &[String]) -> String {
-    let shown = choices.iter().map(|choice| match choice.as_str() {
-        ALLOW_FOR_SESSION => "allow --for-session".to_owned(),
-        words => shell_word(words),
-    });
-    shown.collect::<Vec<_>>().join("|")
 }
 
 /// What `answer` says.

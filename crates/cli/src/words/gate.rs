@@ -2,7 +2,7 @@
 
 use glis_core::Status;
 use glis_core::session::Deferral;
-use glis_wire::view::{GateView, SessionView};
+use glis_wire::view::{GateView, SessionRow};
 
 /// How the gate is, where that is worth a line.
 pub(crate) fn shut(gate: &GateView) -> Option<String> {
@@ -26,7 +26,7 @@ pub(crate) fn paused(gate: &GateView) -> String {
 }
 
 /// Whether `pause --all` has stopped it, so that it comes back with everything and not alone.
-pub(crate) fn holds(session: &SessionView) -> bool {
+pub(crate) fn holds(session: &SessionRow) -> bool {
     let stopped = matches!(session.status, Status::Paused | Status::Pausing);
     stopped && session.waits_to_start == Some(Deferral::Gate)
 }
@@ -45,13 +45,13 @@ pub(crate) fn resumed(gate: &GateView) -> Option<String> {
 }
 
 /// What a start of a session waits for.
-pub(crate) fn waits(session: &SessionView) -> Option<String> {
+pub(crate) fn waits(session: &SessionRow) -> Option<String> {
     session.waits_to_start.map(|why| match why {
         Deferral::Gate => {
             "everything is paused; it starts by itself after `glis resume --all`".to_owned()
         }
         Deferral::Limit => {
-            "as many agents run as `[limits] live` allows; it starts by itself when one ends"
+            "as many agents run as `[concurrency] live` allows; it starts by itself when one ends"
                 .to_owned()
         }
     })

@@ -1,6 +1,6 @@
 //! How snapshots, differences and the trash read.
 
-use super::{ago, memory, plain};
+use super::{ago, house, plain};
 use crate::width::width as width_of;
 use glis_core::tree::{Found, PathList};
 use glis_wire::view::{
@@ -33,7 +33,7 @@ pub(crate) fn process(s: &SessionView) -> String {
     let pid = s.pid.map_or_else(String::new, |pid| format!(" (pid {pid})"));
     let taken = s.memory_bytes.map_or_else(
         || "its memory stays".to_owned(),
-        |bytes| format!("{} stay", memory::amount(bytes)),
+        |bytes| format!("{} stay", house::amount(bytes)),
     );
     format!("kept{pid}, stopped in place; {taken} taken, and a resume goes on in it")
 }

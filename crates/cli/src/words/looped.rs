@@ -2,7 +2,7 @@
 
 use super::{created, plain};
 use glis_core::looping::{Breaker, LoopContext, LoopEnd, STALE_MAX};
-use glis_wire::view::{LoopView, SessionView};
+use glis_wire::view::{LoopView, SessionRow, SessionView};
 
 /// What `loop` says.
 pub(crate) fn begun(s: &SessionView, notes: &[String]) -> String {
@@ -31,7 +31,7 @@ pub(super) fn resumed(s: &SessionView) -> Option<String> {
 }
 
 /// What `ls` says of one.
-pub(super) fn note(s: &SessionView) -> Option<String> {
+pub(super) fn note(s: &SessionRow) -> Option<String> {
     let own = s.looped.as_deref()?;
     let why = own.broke.map(|by| format!(": {}", broke(by, own)));
     let why = why.or_else(|| own.done_by.map(|by| format!(": {}", done(by))));
@@ -57,9 +57,9 @@ pub(super) fn whole(s: &SessionView) -> Option<String> {
 }
 
 /// The tasks of a session, as `\u{2713}2 \u{25cf}1 \u{25cb}3`.
-pub(super) fn counts(s: &SessionView) -> Option<String> {
+pub(super) fn counts(s: &SessionRow) -> Option<String> {
     let any = s.tasks_done + s.tasks_active + s.tasks_open > 0;
-    let SessionView { tasks_done, tasks_active, tasks_open, .. } = s;
+    let SessionRow { tasks_done, tasks_active, tasks_open, .. } = s;
     any.then(|| format!("\u{2713}{tasks_done} \u{25cf}{tasks_active} \u{25cb}{tasks_open}"))
 }
 
@@ -93,14 +93,14 @@ fn broke(by: Breaker, own: &LoopView) -> String {
         Breaker::Failures => format!("{} iterations in a row failed", own.failures),
         Breaker::NoProgress => format!("{STALE_MAX} iterations in a row changed nothing"),
         Breaker::NotResumable => "its agent does not come back".to_owned(),
-        Breaker::Cost => "it has cost what it may cost".to_owned(),
+        Breaker::Cost => "it reached its cost limit".to_owned(),
     }
 }
 
 fn done(by: LoopEnd) -> &'static str {
     match by {
         LoopEnd::Max => "as many as were asked for",
-        LoopEnd::Until => "what it was to reach is reached",
+        LoopEnd::Until => "goal reached",
         LoopEnd::List => "its list is done",
     }
 }

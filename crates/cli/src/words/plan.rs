@@ -3,10 +3,11 @@
 use glis_client::labels::task_mark;
 use glis_core::merge::Unmerged;
 use glis_core::pause::PauseReason;
+use glis_core::plain::in_one_line;
 use glis_core::plan::{PlanPause, RunFault, RunState};
-use glis_core::refusal::LineFault;
-use glis_wire::plan::{PlanChange, PlanFile, PlanView, RunView, TaskState};
-use glis_wire::view::SessionView;
+use glis_wire::plan::{PlanChange, PlanFile, PlanRow, PlanView, RunView, TaskState};
+use glis_wire::view::{SessionRow, SessionView};
+use jiff::Timestamp;
 use std::path::Path;
 
 /// So many of the last lines that a command has printed are shown.
@@ -35,7 +36,15 @@ pub(crate) fn run(run: &RunView) -> String {
             "{task}: paused at its agent's usage limit; when that is over, `glis resume {task}` goes on"
         ),
         RunState::Paused => {
-            let why = run.turn_failed.as_ref().map(|why| format!(", its turn has failed: {why}"));
+            let by = match run.pause_reason {
+                Some(PauseReason::Budget) => Some(", its `max_time` is over"),
+                Some(PauseReason::Crash) => Some(", its agent died"),
+                Some(PauseReason::Shutdown) => Some(", the daemon was stopped with its agents"),
+                _ => None,
+            };
+            let failed = run.turn_failed.as_ref();
+            let why = failed.map(|why| format!(", its turn has failed: {why}"));
+            let why = why.or(by.map(str::to_owned));
             format!(
                 "{task}: paused{}; `glis resume {task}` goes on, `glis restart {task}` begins anew",
                 why.unwrap_or_default()
@@ -76,7 +85,7 @@ pub(crate) fn waits(run: &RunView) -> String {
 }
 
 /// What a session in a list says of its work that waits to be merged.
-pub(crate) fn note(session: &SessionView) -> Option<String> {
+pub(crate) fn note(session: &SessionRow) -> Option<String> {
     let (why, task) = (session.unmerged.as_ref()?, session.task.as_deref()?);
     let why = match why {
         Unmerged::Conflict { files } => format!("conflict in {}", files.line()),
@@ -213,48 +222,58 @@ pub(crate) fn written(path: &Path, former: Option<&Path>) -> String {
     std::iter::once(written).chain(kept).collect::<Vec<_>>().join("\n")
 }
 
-/// How far a plan is, once nothing of it goes on by itself.
+/// How far a plan is, once nothing of it goes on by itself: what stands still, and in the last line how much is done.
 pub(crate) fn rests(plan: &PlanView) -> String {
-    let (done, all) = (count(plan, RunState::Succeeded), plan.leaves().count());
-    let (branch, skipped) = (&plan.branch, all - done);
     let mut lines: Vec<String> = Vec::new();
     for task in plan.leaves().filter(|task| task.changed).map(|task| &task.id) {
         lines.push(format!(
             "{task}: changed since it was done; `glis restart {task}` does it again"
         ));
     }
-    lines.push(match (plan.done, all, skipped) {
-        (true, 1, 0) => format!("The task is done: branch {branch}"),
-        (true, _, 0) => format!("All {all} tasks are done: branch {branch}"),
-        (true, _, 1) => format!("{done} of {all} tasks are done, 1 is skipped: branch {branch}"),
-        (true, ..) => {
-            format!("{done} of {all} tasks are done, {skipped} are skipped: branch {branch}")
-        }
-        (false, ..) => format!("{done} of {all} tasks are done: branch {branch}"),
-    });
-    if plan.done {
-        return format!("{} (`glis merge {}` takes it in)", lines.join("\n"), plan.slug);
-    }
-    for task in plan.leaves() {
+    for task in plan.leaves().filter(|_| !plan.done) {
         let TaskState::Run(state) = task.state else { continue };
         if state != RunState::Succeeded && state != RunState::Running {
             lines.extend(task.run.as_ref().map(run));
         }
     }
-    lines.extend(match plan.paused {
-        Some(PlanPause::Review) => {
-            Some("Stopped for review: `glis execute --review` goes on to the next task".to_owned())
-        }
-        Some(PlanPause::Only | PlanPause::User) => Some("`glis execute` does the rest".to_owned()),
-        None => None,
-    });
+    lines.extend(stopped(plan));
     lines.extend(only(plan));
+    lines.push(progress(plan));
     lines.join("\n")
+}
+
+/// How much of a plan is done, and where that is.
+fn progress(plan: &PlanView) -> String {
+    let (done, all) = (count(plan, RunState::Succeeded), plan.leaves().count());
+    let skipped = match all - done {
+        count if !plan.done || count == 0 => String::new(),
+        1 => ", 1 is skipped".to_owned(),
+        count => format!(", {count} are skipped"),
+    };
+    let merge = if plan.done {
+        format!(" (`glis merge {}` takes it in)", plan.slug)
+    } else {
+        String::new()
+    };
+    let are = if all == 1 { "task is" } else { "tasks are" };
+    format!("{done} of {all} {are} done{skipped}: branch {}{merge}", plan.branch)
+}
+
+/// Why nothing more of a plan begins by itself, and how it goes on.
+fn stopped(plan: &PlanView) -> Option<String> {
+    let words = match plan.paused.filter(|_| !plan.done)? {
+        PlanPause::Review => "Stopped for review: `glis execute --review` goes on to the next task",
+        PlanPause::Only | PlanPause::User => "`glis execute` does the rest",
+        PlanPause::Budget => {
+            "Its budget (`max_cost`, `max_time`) is spent: `glis execute` grants as much again"
+        }
+    };
+    Some(words.to_owned())
 }
 
 /// Why the one task that was asked for does not begin.
 fn only(plan: &PlanView) -> Option<String> {
-    let wanted = plan.pace.only.as_ref().filter(|_| plan.paused.is_none())?;
+    let wanted = plan.pace.only.as_ref().filter(|_| plan.paused.is_none() && !plan.done)?;
     let task = plan.tasks.iter().find(|task| task.id == *wanted)?;
     match task.state {
         TaskState::Todo if task.needs.is_empty() => {
@@ -307,6 +326,26 @@ pub(crate) fn paused(plan: &PlanView) -> Vec<String> {
     lines
 }
 
+/// The plans of a repository, a line each.
+pub(crate) fn list(plans: &[PlanRow]) -> String {
+    if plans.is_empty() {
+        return "no plan has been executed here".to_owned();
+    }
+    let line = |plan: &PlanRow| {
+        let state = match (plan.done, plan.at_rest) {
+            (true, _) => "done",
+            (false, true) => "stopped",
+            (false, false) => "running",
+        };
+        let count = format!("{} of {}", plan.settled, plan.tasks);
+        let file = plan.file.as_deref().unwrap_or("-");
+        let title = in_one_line(plan.title.as_deref().unwrap_or_default());
+        format!("{:<20} {state:<8} {count:<10} {:<28} {file}  {title}", plan.slug, plan.branch)
+    };
+    let head = format!("{:<20} {:<8} {:<10} {:<28} {}", "NAME", "STATE", "DONE", "BRANCH", "FILE");
+    std::iter::once(head).chain(plans.iter().map(line)).collect::<Vec<_>>().join("\n")
+}
+
 /// All runs, a line each.
 pub(crate) fn runs(runs: &[RunView]) -> String {
     if runs.is_empty() {
@@ -315,30 +354,56 @@ pub(crate) fn runs(runs: &[RunView]) -> String {
     let line = |run: &RunView| {
         let provider = run.provider.as_deref().unwrap_or("-");
         let known = run.provider_session_ref.as_deref().unwrap_or("no session id");
+        let took = took(&run.created_at, Some(&run.updated_at));
         let mut words = vec![format!(
-            "{:<16} {:<9} {provider:<9} {known}  {}",
+            "{:<16} {:<16} {:<9} {provider:<9} {took:<9} {}  {known}",
             run.run_id,
+            run.plan_slug,
             run.state.word(),
             run.updated_at
         )];
+        if run.cost_micros > 0 {
+            let cents = run.cost_micros.div_ceil(10_000);
+            words.push(format!("${}.{:02}", cents / 100, cents % 100));
+        }
         if run.state == RunState::Paused {
             words.push(if run.resumable { "resumable" } else { "not resumable" }.to_owned());
         }
         if run.forced {
             words.push("stopped by force".to_owned());
         }
+        words.extend(run.asks.as_ref().map(|asked| format!("asks: {}", in_one_line(asked))));
         words.extend(run.resumed_from_run_id.as_ref().map(|id| format!("goes on from {id}")));
         words.extend(run.restart_of_run_id.as_ref().map(|id| format!("restart of {id}")));
         words.extend(run.superseded_by_run_id.as_ref().map(|id| format!("superseded by {id}")));
         words.join("  ")
     };
-    runs.iter().map(line).collect::<Vec<_>>().join("\n")
+    let head = format!(
+        "{:<16} {:<16} {:<9} {:<9} {:<9} {:<20}  {}",
+        "RUN", "PLAN", "STATE", "AGENT", "TOOK", "CHANGED", "AGENT'S SESSION"
+    );
+    std::iter::once(head).chain(runs.iter().map(line)).collect::<Vec<_>>().join("\n")
+}
+
+/// How long something took, or takes.
+pub(crate) fn took(from: &str, to: Option<&str>) -> String {
+    let at = |text: &str| text.parse::<Timestamp>().ok();
+    let to = to.and_then(at).unwrap_or_else(Timestamp::now);
+    let secs = at(from).map_or(0, |from| to.duration_since(from).as_secs().max(0));
+    format!("{:02}:{:02}:{:02}", secs / 3600, secs / 60 % 60, secs % 60)
 }
 
 /// What was done with the file of a plan.
 pub(crate) fn changed(change: &PlanChange) -> String {
     match change {
         PlanChange::Add(words) => format!("`{}` is in the plan", words.id),
+        PlanChange::Propose(words) => {
+            let id = &words.id;
+            format!(
+                "`{id}` is proposed; `glis plan approve {id}` has it worked on, `glis plan rm {id}` does not"
+            )
+        }
+        PlanChange::Approve { id } => format!("`{id}` is approved"),
         PlanChange::Edit(words) => format!("`{}` is changed", words.id),
         PlanChange::Remove { id } => format!("`{id}` is no longer in the plan"),
     }
@@ -348,6 +413,9 @@ pub(crate) fn changed(change: &PlanChange) -> String {
 pub(crate) fn reach(file: &PlanFile, id: &str) -> Option<String> {
     let executed = file.executed.as_deref().filter(|plan| !plan.done)?;
     let written = file.tasks.iter().find(|one| one.task.id == id);
+    if written.is_some_and(|one| one.proposed) {
+        return None;
+    }
     if written.is_some_and(|one| one.changed) {
         return Some(format!("it was begun as it was, and `glis restart {id}` begins it anew"));
     }
@@ -356,10 +424,4 @@ pub(crate) fn reach(file: &PlanFile, id: &str) -> Option<String> {
         (Some(_), false) => Some("the plan that is executed has taken that over".to_owned()),
         (None, false) => Some(format!("if it was worked on, it is paused: `glis runs {id}` tells")),
     }
-}
-
-/// Faults of a file, a line each.
-pub(crate) fn faults(path: &str, faults: &[LineFault]) -> String {
-    let line = |fault: &LineFault| format!("{path}:{fault}");
-    faults.iter().map(line).collect::<Vec<_>>().join("\n")
 }

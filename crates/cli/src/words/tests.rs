@@ -21,7 +21,7 @@ fn session(facts: &Value) -> Option<SessionView> {
 #[test]
 fn a_note_cannot_turn_what_stands_beside_it() {
     let s = session(&serde_json::json!({"last_action": "a\u{202e}b\u{7}c"}));
-    let listed = table(&[s.expect("a session as the daemon tells it")]);
+    let listed = table(&[s.expect("a session as the daemon tells it").row]);
     assert!(listed.contains("a\\u{202e}b c") && !listed.contains('\u{202e}'), "{listed:?}");
 }
 

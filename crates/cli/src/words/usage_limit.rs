@@ -2,10 +2,10 @@
 
 use glis_core::Status;
 use glis_core::pause::PauseReason;
-use glis_wire::view::SessionView;
+use glis_wire::view::{SessionRow, SessionView};
 
 /// Whether it is paused for a usage limit.
-fn is_parked(s: &SessionView) -> bool {
+fn is_parked(s: &SessionRow) -> bool {
     s.status == Status::Paused && s.pause_reason == Some(PauseReason::RateLimit)
 }
 
@@ -30,7 +30,7 @@ pub(super) fn resumes(s: &SessionView) -> Option<String> {
 }
 
 /// What `ls` says where it does not go on by itself.
-pub(super) fn stays(s: &SessionView) -> Option<String> {
+pub(super) fn stays(s: &SessionRow) -> Option<String> {
     (is_parked(s) && s.resume_at.is_none()).then(|| match s.limit_until.as_deref() {
         None | Some("unknown") => "usage limit; glis resume goes on".to_owned(),
         Some(until) => format!("usage limit until {until}; glis resume goes on"),

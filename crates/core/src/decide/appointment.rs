@@ -1,7 +1,6 @@
 //! A pause that ends by itself at a time.
 
 use super::start;
-use crate::claims;
 use crate::decision::Reply;
 use crate::draft::{Admission, Draft};
 use crate::event::Event;
@@ -24,7 +23,7 @@ pub(super) fn is_due(draft: &mut Draft<'_>, at: WallMs) {
         put_off(draft, at, &refusal);
         return;
     }
-    if draft.session.deferred.is_some() {
+    if draft.session.starts.deferred.is_some() {
         // A person has resumed it meanwhile.
         draft.event(Event::ResumeAppointed { at: None });
         return;
@@ -33,8 +32,9 @@ pub(super) fn is_due(draft: &mut Draft<'_>, at: WallMs) {
     draft.admission = Admission::Waits;
     draft.event(Event::ResumeFellDue);
     // It is paused, and nothing is in the way: there is no reason to refuse.
-    start::resume(draft, None).ok();
-    if draft.session.resume_at.is_some() {
+    let prompt = draft.session.continuation();
+    start::resume(draft, prompt).ok();
+    if draft.session.ahead.resume_at.is_some() {
         draft.event(Event::ResumeAppointed { at: None });
     }
 }
@@ -46,10 +46,7 @@ fn may_begin(draft: &Draft<'_>) -> Result<(), Refusal> {
     if draft.gate.shut().is_some() {
         return Err(draft.is_shut());
     }
-    match &draft.session.worktree {
-        Some(place) => claims::check_place(draft.stirring(), place, &draft.session.id),
-        None => Ok(()),
-    }
+    draft.check_place()
 }
 
 /// The time has come, and the session could not be resumed. What is in the way of that now may go; what

@@ -54,7 +54,7 @@ pub(super) fn answer(
 pub(super) fn give(draft: &mut Draft<'_>, ask: Ask, answer: String, reason: Option<String>) {
     let given = if answer == ALLOW_FOR_SESSION { ALLOW.to_owned() } else { answer.clone() };
     draft.event(Event::AnswerBegan { ask: ask.id.clone(), answer, reason: reason.clone() });
-    let generation = draft.session.generation;
+    let generation = draft.session.agent.generation;
     draft.effect(Effect::GiveAnswer { generation, ask, answer: given, reason });
 }
 

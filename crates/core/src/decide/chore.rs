@@ -8,7 +8,7 @@ use crate::draft::Draft;
 use crate::effect::Effect;
 use crate::event::Event;
 use crate::ids::OpId;
-use crate::input::IfRunning;
+use crate::input::{Done, IfRunning};
 use crate::name;
 use crate::reason::{Verb, Why};
 use crate::refusal::{InPlaceWish, Refusal};
@@ -84,7 +84,7 @@ pub(super) fn bring_back(draft: &mut Draft<'_>, name: Option<String>) -> Result<
             draft.reply(Reply::Pending(op));
             return Ok(());
         }
-        Phase::Rest(Rest::Archived) if draft.session.trashed.is_some() => {}
+        Phase::Rest(Rest::Archived) if draft.session.upkeep.trashed.is_some() => {}
         Phase::Chore { .. } => return Err(draft.busy()),
         Phase::Rest(_)
         | Phase::Starting(_)
@@ -109,7 +109,7 @@ pub(super) fn empty(draft: &mut Draft<'_>) -> Result<(), Refusal> {
             let op = *op;
             draft.reply(Reply::Pending(op));
         }
-        Phase::Rest(Rest::Archived) if draft.session.trashed.is_none() => {
+        Phase::Rest(Rest::Archived) if draft.session.upkeep.trashed.is_none() => {
             draft.reply(Reply::Already);
         }
         Phase::Rest(Rest::Archived) => {
@@ -130,55 +130,42 @@ pub(super) fn empty(draft: &mut Draft<'_>) -> Result<(), Refusal> {
 /// Does the chore that is under way; also after a crash, for each may be done twice.
 pub(super) fn again(draft: &mut Draft<'_>) {
     let Phase::Chore { op, chore, .. } = draft.session.phase.clone() else { return };
-    draft.effect(match chore {
-        Chore::PutAside => Effect::PutAside { op },
-        Chore::Restore(snapshot) => Effect::RestoreWorktree { op, snapshot },
-        Chore::Return(_) => Effect::BringBack { op },
-        Chore::Empty => Effect::Empty { op },
-    });
+    draft.effect(Effect::DoChore { op, chore });
 }
 
 /// Takes in how a chore ended, if it is the one that is under way.
-pub(super) fn ended(draft: &mut Draft<'_>, op: OpId, of: Of, how: Event) {
+pub(super) fn ended(draft: &mut Draft<'_>, op: OpId, result: Result<Done, Why>) {
     let Phase::Chore { op: own, chore, .. } = &draft.session.phase else { return };
-    if *own == op && of.is(chore) {
-        draft.event(how);
-    }
-}
-
-/// Nothing is left of it, so a caller that waits for a save of it is told now.
-pub(super) fn emptied(draft: &mut Draft<'_>, op: OpId) {
-    let Phase::Chore { op: own, chore: Chore::Empty, .. } = &draft.session.phase else { return };
     if *own != op {
         return;
     }
-    if let Some(saving) = draft.session.saving {
-        let why = Why::TrashEmptied;
-        let (op, occasion) = (Some(saving), Occasion::Asked);
-        draft.event(Event::WorktreeNotSaved { op, occasion, why });
-    }
-    if let Some(asked) = draft.session.compaction.asked {
-        draft.event(Event::CompactionFailed { op: Some(asked), why: Why::TrashEmptied });
-    }
-    draft.event(Event::Emptied { op });
-}
-
-/// Which chore a report is about.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Of {
-    PutAside,
-    Restore,
-    Return,
-    Empty,
-}
-
-impl Of {
-    fn is(self, chore: &Chore) -> bool {
-        self == match chore {
-            Chore::PutAside => Self::PutAside,
-            Chore::Restore(_) => Self::Restore,
-            Chore::Return(_) => Self::Return,
-            Chore::Empty => Self::Empty,
+    let event = match (chore, result) {
+        (Chore::PutAside, Ok(Done::PutAside { place })) => Event::Archived { op, place },
+        (Chore::PutAside, Err(why)) => Event::RemovalFailed { op, why },
+        (Chore::Restore(_), Ok(Done::Restored { snapshot, notes })) => {
+            Event::WorktreeRestored { op, snapshot, notes }
         }
+        (Chore::Restore(_), Err(why)) => Event::RestoreFailed { op, why },
+        (Chore::Return(_), Ok(Done::BroughtBack)) => Event::Returned { op },
+        (Chore::Return(_), Err(why)) => Event::ReturnFailed { op, why },
+        (Chore::Empty, Ok(Done::Emptied)) => {
+            tell_emptied(draft);
+            Event::Emptied { op }
+        }
+        (Chore::Empty, Err(why)) => Event::EmptyingFailed { op, why },
+        (Chore::PutAside | Chore::Restore(_) | Chore::Return(_) | Chore::Empty, Ok(_)) => return,
+    };
+    draft.event(event);
+}
+
+/// Nothing is left of it, so a caller that waits for a save of it is told now.
+fn tell_emptied(draft: &mut Draft<'_>) {
+    let why = Why::TrashEmptied;
+    if let Some(saving) = draft.session.upkeep.saving {
+        let (op, occasion) = (Some(saving), Occasion::Asked);
+        draft.event(Event::WorktreeNotSaved { op, occasion, why: why.clone() });
+    }
+    if let Some(asked) = draft.session.upkeep.compaction.asked {
+        draft.event(Event::CompactionFailed { op: Some(asked), why });
     }
 }

@@ -29,7 +29,7 @@ pub(super) fn asked(draft: &mut Draft<'_>) -> Result<(), Refusal> {
             return Err(draft.wrong_status(Verb::Compact));
         }
     }
-    if let Some(op) = draft.session.compaction.asked {
+    if let Some(op) = draft.session.upkeep.compaction.asked {
         draft.reply(Reply::Pending(op));
         return Ok(());
     }
@@ -41,7 +41,7 @@ pub(super) fn asked(draft: &mut Draft<'_>) -> Result<(), Refusal> {
 
 /// After a start of the daemon: what a caller has asked for is done, and what rests is looked at later.
 pub(super) fn again(draft: &mut Draft<'_>) {
-    if let Some(op) = draft.session.compaction.asked {
+    if let Some(op) = draft.session.upkeep.compaction.asked {
         draft.effect(Effect::Compact { op: Some(op) });
     }
     arm(draft);
@@ -57,7 +57,7 @@ pub(crate) fn arm(draft: &mut Draft<'_>) {
 /// It has rested for a while. Whether it is long enough, and when a person looked at it last, only its
 /// files tell.
 pub(super) fn is_due(draft: &mut Draft<'_>) {
-    if may_be_due(draft) && draft.session.compaction.asked.is_none() {
+    if may_be_due(draft) && draft.session.upkeep.compaction.asked.is_none() {
         draft.effect(Effect::Compact { op: None });
     }
 }
@@ -81,10 +81,10 @@ pub(super) fn failed(draft: &mut Draft<'_>, op: Option<OpId>, why: Why) {
 
 /// What came of it is told to the caller that still waits for it.
 fn awaited(draft: &Draft<'_>, op: Option<OpId>) -> Option<OpId> {
-    op.filter(|op| draft.session.compaction.asked == Some(*op))
+    op.filter(|op| draft.session.upkeep.compaction.asked == Some(*op))
 }
 
 fn may_be_due(draft: &Draft<'_>) -> bool {
     let rests = matches!(&draft.session.phase, Phase::Rest(Rest::Paused(_) | Rest::Suspended));
-    rests && !draft.session.compaction.is_given_up()
+    rests && !draft.session.upkeep.compaction.is_given_up()
 }

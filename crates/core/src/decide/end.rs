@@ -1,7 +1,6 @@
 //! Ends: a process that ended, a session that is stopped.
 
-use super::save::{self, Saved};
-use super::{chore, halt, message, pause, start};
+use super::{chore, halt, message, pause, save, start};
 use crate::decision::Reply;
 use crate::draft::Draft;
 use crate::effect::{Effect, Urgency};
@@ -15,7 +14,7 @@ use crate::rule::NotSafe;
 use crate::session::{AfterStop, Pause, Phase, Rejection, Rest, Session, StartStep, StopCause};
 use crate::spec::RefOrigin;
 use crate::status::Status;
-use crate::tree::Occasion;
+use crate::tree::{Occasion, SnapshotRef};
 
 pub(super) fn stop(draft: &mut Draft<'_>, cause: StopCause) {
     match &draft.session.phase {
@@ -35,7 +34,7 @@ pub(super) fn stop(draft: &mut Draft<'_>, cause: StopCause) {
             // A second press means that the first was too gentle.
             let op = *op;
             draft.reply(Reply::Pending(op));
-            let generation = draft.session.generation;
+            let generation = draft.session.agent.generation;
             if draft.session.runs() {
                 draft.effect(Effect::StopProcess { generation, urgency: Urgency::Kill });
             }
@@ -63,7 +62,9 @@ pub(super) fn stop(draft: &mut Draft<'_>, cause: StopCause) {
             let then = AfterStop::StayPaused(record.clone());
             halt::begin(draft, then);
         }
-        Phase::Rest(_) if draft.session.deferred.is_some() => draft.event(Event::StartForgone),
+        Phase::Rest(_) if draft.session.starts.deferred.is_some() => {
+            draft.event(Event::StartForgone);
+        }
         Phase::Rest(_) => {
             draft.reply(Reply::Already);
             draft.release_from_gate();
@@ -125,24 +126,25 @@ fn save_anew(draft: &mut Draft<'_>, former: OpId) {
     save::after_end(draft, None);
 }
 
-/// Takes in that a save has succeeded; a stop may have waited for it.
-pub(super) fn saved(draft: &mut Draft<'_>, saved: Saved) {
-    if saved.op.is_some() && saved.op == awaits_save(draft) {
-        let Saved { occasion, generation, snapshot, .. } = saved;
-        draft.event(Event::WorktreeSaved { op: None, occasion, generation, snapshot });
-        go_on(draft);
-    } else {
-        save::succeeded(draft, saved);
+/// Takes in what came of a save. A stop that has waited for it goes on, also if it has failed.
+pub(super) fn saved(
+    draft: &mut Draft<'_>,
+    op: Option<OpId>,
+    occasion: Occasion,
+    generation: u32,
+    result: Result<SnapshotRef, Why>,
+) {
+    let awaited = op.is_some() && op == awaits_save(draft);
+    if !awaited && !save::is_news(&draft.session, op, occasion, &result) {
+        return;
     }
-}
-
-/// Takes in that a save has failed; a stop that has waited for it goes on all the same.
-pub(super) fn not_saved(draft: &mut Draft<'_>, op: Option<OpId>, occasion: Occasion, why: Why) {
-    if op.is_some() && op == awaits_save(draft) {
-        draft.event(Event::WorktreeNotSaved { op: None, occasion, why });
+    let op = op.filter(|_| !awaited);
+    draft.event(match result {
+        Ok(snapshot) => Event::WorktreeSaved { op, occasion, generation, snapshot },
+        Err(why) => Event::WorktreeNotSaved { op, occasion, why },
+    });
+    if awaited {
         go_on(draft);
-    } else {
-        save::failed(draft, op, occasion, why);
     }
 }
 
@@ -193,7 +195,7 @@ fn stop_start(draft: &mut Draft<'_>, start: OpId, step: StartStep) {
 }
 
 pub(super) fn process_ended(draft: &mut Draft<'_>, generation: u32, exit: Exit) {
-    if draft.session.generation != generation || !draft.session.expects_process() {
+    if draft.session.agent.generation != generation || !draft.session.expects_process() {
         return;
     }
     let former = draft.session.clone();
@@ -277,7 +279,7 @@ fn former_step(former: &Session) -> Option<PauseStep> {
 /// The end was not ordered. A command is judged by its exit status; an agent's lies, so its own signs
 /// count.
 fn by_itself(draft: &mut Draft<'_>, former: &Session, end: End<'_>) {
-    let first = draft.session.generation == 1;
+    let first = draft.session.agent.generation == 1;
     match (draft.session.spec.traits.refs, end.ending) {
         (RefOrigin::None, Ending::Exited(0)) => draft.event(Event::Completed),
         (RefOrigin::None, Ending::Exited(_) | Ending::Signalled(_)) => {

@@ -17,7 +17,7 @@ pub(super) fn begin(draft: &mut Draft<'_>, then: AfterStop) {
 pub(super) fn suspend(draft: &mut Draft<'_>, cause: StopCause) {
     let (op, urgency) = (draft.new_op(), gentle(draft));
     draft.event(Event::StopBegan { op, then: AfterStop::Rest, cause });
-    draft.effect(Effect::StopProcess { generation: draft.session.generation, urgency });
+    draft.effect(Effect::StopProcess { generation: draft.session.agent.generation, urgency });
 }
 
 /// An agent that has nothing to do is told to terminate; else its turn is interrupted first.
@@ -28,7 +28,7 @@ fn gentle(draft: &Draft<'_>) -> Urgency {
 pub(super) fn begin_as(draft: &mut Draft<'_>, then: AfterStop, urgency: Urgency) {
     let op = draft.new_op();
     draft.event(Event::StopBegan { op, then, cause: StopCause::Asked });
-    draft.effect(Effect::StopProcess { generation: draft.session.generation, urgency });
+    draft.effect(Effect::StopProcess { generation: draft.session.agent.generation, urgency });
 }
 
 /// Ends a start past its look, for what follows. What is under way cannot be called back: once it is
@@ -48,7 +48,7 @@ pub(super) fn call_off(
         }
         StartStep::Check | StartStep::Process => {}
         StartStep::Ready | StartStep::Thaw => {
-            let generation = draft.session.generation;
+            let generation = draft.session.agent.generation;
             draft.effect(Effect::StopProcess { generation, urgency });
         }
     }

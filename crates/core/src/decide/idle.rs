@@ -12,6 +12,7 @@ use crate::effect::Effect;
 use crate::event::Event;
 use crate::house::House;
 use crate::ids::SessionId;
+use crate::input::Use;
 use crate::reason::Verb;
 use crate::refusal::Refusal;
 use crate::session::{Phase, Rest, Session, StopCause, WallMs};
@@ -30,25 +31,17 @@ pub(super) fn time_is_up(draft: &mut Draft<'_>, spell: u64) {
     }
 }
 
-/// Nothing outside keeps it awake. What has come meanwhile does: then the spell is over.
-pub(super) fn not_in_use(draft: &mut Draft<'_>, spell: u64, cause: StopCause) {
+/// Where nothing outside keeps it awake, what has come meanwhile does: then the spell is over. Where
+/// memory runs short, the next one is looked at.
+pub(super) fn checked(draft: &mut Draft<'_>, spell: u64, cause: StopCause, usage: Use) {
     let stands = draft.session.idle_spell() == Some(spell);
-    if stands && is_free(draft) && !(cause == StopCause::Memory && makes_room(draft)) {
+    let frees = cause == StopCause::Memory;
+    if usage == Use::Free && stands && is_free(draft) && !(frees && makes_room(draft)) {
         halt::suspend(draft, cause);
-    } else {
-        in_use(draft, spell, cause);
-    }
-}
-
-/// Something keeps it awake, or that is unknown. Where memory runs short, the next one is looked at.
-pub(super) fn in_use(draft: &mut Draft<'_>, spell: u64, cause: StopCause) {
-    match cause {
-        StopCause::Memory => look_at_next(draft),
-        StopCause::Idle | StopCause::Asked | StopCause::Shutdown => {
-            if draft.session.idle_spell() == Some(spell) {
-                wait_again(draft, spell);
-            }
-        }
+    } else if frees {
+        look_at_next(draft);
+    } else if stands {
+        wait_again(draft, spell);
     }
 }
 
@@ -94,12 +87,12 @@ fn makes_room(draft: &Draft<'_>) -> bool {
 }
 
 fn may_go(session: &Session) -> bool {
-    session.idle_spell().is_some() && session.saving.is_none()
+    session.idle_spell().is_some() && session.upkeep.saving.is_none()
 }
 
 /// By what the one that has been idle for longest comes first, and no two are alike.
 fn age(session: &Session) -> (WallMs, SessionId) {
-    (session.last_active_at, session.id.clone())
+    (session.times.last_active_at, session.id.clone())
 }
 
 /// Takes down how long it may be idle, from now on.
@@ -116,7 +109,7 @@ pub(super) fn limit(draft: &mut Draft<'_>, limit: IdleLimit) -> Result<(), Refus
 
 /// Whether nothing of ours is under way that would be cut off.
 fn is_free(draft: &Draft<'_>) -> bool {
-    draft.session.saving.is_none()
+    draft.session.upkeep.saving.is_none()
 }
 
 fn wait_again(draft: &mut Draft<'_>, spell: u64) {

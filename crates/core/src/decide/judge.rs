@@ -38,7 +38,7 @@ pub(crate) fn judge(draft: &mut Draft<'_>, which: impl Fn(&Ask) -> bool) {
     if others == open.len() {
         draft.timer(TimerKey::Verdict, When::After(Span::Verdict));
     }
-    let generation = draft.session.generation;
+    let generation = draft.session.agent.generation;
     for ask in open {
         draft.effect(Effect::Judge { generation, ask });
     }

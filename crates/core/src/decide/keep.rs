@@ -4,9 +4,9 @@ use crate::draft::Draft;
 use crate::effect::Effect;
 use crate::event::Event;
 use crate::ids::OpId;
-use crate::reason::Why;
+use crate::reason::{FailedStep, Why};
 use crate::refusal::{Refusal, ResumeFault};
-use crate::session::{Phase, StartCause, StartStep};
+use crate::session::{Phase, Start, StartCause, StartStep};
 use crate::tree::Clearing;
 
 /// Refuses to take a worktree from under a process that is kept.
@@ -25,7 +25,7 @@ pub(super) fn freeze(draft: &mut Draft<'_>, op: OpId) {
 
 /// The same once more, after a crash: what is stopped stays stopped.
 pub(super) fn freeze_again(draft: &mut Draft<'_>, op: OpId) {
-    draft.effect(Effect::Freeze { op, generation: draft.session.generation });
+    draft.effect(Effect::Freeze { op, generation: draft.session.agent.generation });
 }
 
 /// Lets a process go on that was stopped in place. It is the same one: its generation stays.
@@ -36,32 +36,31 @@ pub(super) fn thaw(draft: &mut Draft<'_>, op: OpId, cause: StartCause) {
 
 /// The same once more, after a crash: what runs goes on running.
 pub(super) fn thaw_again(draft: &mut Draft<'_>, op: OpId) {
-    draft.effect(Effect::Thaw { op, generation: draft.session.generation });
+    draft.effect(Effect::Thaw { op, generation: draft.session.agent.generation });
 }
 
-pub(super) fn thawed(draft: &mut Draft<'_>, op: OpId) {
-    if let Some(cause) = thaws(draft, op) {
-        draft.event(Event::StartEnded { op, cause });
-    }
-}
-
-/// It stays paused, and stopped where it is.
-pub(super) fn not_thawed(draft: &mut Draft<'_>, op: OpId, why: &Why) {
-    if thaws(draft, op).is_some() {
-        draft.event(Event::StartFailed { op, fault: ResumeFault::System(why.to_string()) });
-    }
-}
-
-fn thaws(draft: &Draft<'_>, op: OpId) -> Option<StartCause> {
-    match &draft.session.phase {
-        Phase::Starting(start) if start.op == op && start.step == StartStep::Thaw => {
-            Some(start.cause)
+/// Whether it stands still. If something of it cannot be stopped, this would be no pause: it goes on.
+pub(super) fn stands_still(draft: &mut Draft<'_>, op: OpId, result: Result<(), Why>) -> bool {
+    let stands = result.is_ok();
+    match result {
+        Ok(()) => draft.event(Event::ProcessFrozen { op }),
+        Err(why) => {
+            draft.event(Event::PauseFailed { op, step: FailedStep::Freeze, why });
+            thaw_again(draft, op);
         }
-        Phase::Starting(_)
-        | Phase::Live
-        | Phase::Pausing(_)
-        | Phase::Stopping { .. }
-        | Phase::Rest(_)
-        | Phase::Chore { .. } => None,
+    }
+    stands
+}
+
+/// What could not be let go on stays paused, and stopped where it is.
+pub(super) fn thawed(draft: &mut Draft<'_>, op: OpId, result: Result<(), Why>) {
+    if let Phase::Starting(Start { op: own, cause, step: StartStep::Thaw, .. }) =
+        draft.session.phase
+        && own == op
+    {
+        draft.event(match result {
+            Ok(()) => Event::StartEnded { op, cause },
+            Err(why) => Event::StartFailed { op, fault: ResumeFault::System(why.to_string()) },
+        });
     }
 }

@@ -1,7 +1,6 @@
 //! Loops: what is asked of them, and what follows from a look back at an iteration.
 
 use super::{pause, start};
-use crate::claims;
 use crate::decision::Reply;
 use crate::draft::Draft;
 use crate::effect::Effect;
@@ -68,7 +67,7 @@ fn pause(draft: &mut Draft<'_>, wish: PauseWish) -> Result<bool, Refusal> {
 /// What has no conversation to come back to goes on with its next run: whether that was wanted is looked
 /// at after it.
 fn look_no_longer(draft: &mut Draft<'_>) {
-    let Some(looped) = &draft.session.looped else { return };
+    let Some(looped) = &draft.session.ahead.looped else { return };
     looked_back(
         draft,
         LookedBack {
@@ -86,7 +85,7 @@ fn look_no_longer(draft: &mut Draft<'_>) {
 fn is_between(draft: &Draft<'_>) -> bool {
     let between =
         |looped: &Loop| matches!(looped.stage, LoopStage::Looking { .. } | LoopStage::Due { .. });
-    draft.session.looped.as_deref().is_some_and(between)
+    draft.session.ahead.looped.as_deref().is_some_and(between)
 }
 
 /// Withdraws a pause that waits for the end of an iteration. Whether there was one.
@@ -108,7 +107,7 @@ pub(super) fn stop(draft: &mut Draft<'_>) {
 /// What an iteration was being looked back at for counts no more.
 fn cut_look_short(draft: &mut Draft<'_>) {
     let looks = |looped: &Loop| matches!(looped.stage, LoopStage::Looking { .. });
-    if draft.session.looped.as_deref().is_some_and(looks) {
+    if draft.session.ahead.looped.as_deref().is_some_and(looks) {
         draft.effect(Effect::CutLineShort);
     }
 }
@@ -120,7 +119,7 @@ pub(super) fn restart(
     agent_ref: Option<String>,
     prompt: Option<String>,
 ) -> Result<(), Refusal> {
-    let Some(looped) = &draft.session.looped else {
+    let Some(looped) = &draft.session.ahead.looped else {
         return start::restart(draft, agent_ref, prompt);
     };
     let iteration = match looped.stage {
@@ -138,7 +137,7 @@ pub(super) fn restart(
 /// What was open goes on; else it is looked back at the last one before the next begins.
 fn reopen(draft: &mut Draft<'_>) {
     tell(draft, LoopEvent::Reopened);
-    if let Some(looped) = &draft.session.looped
+    if let Some(looped) = &draft.session.ahead.looped
         && matches!(looped.stage, LoopStage::Looking { .. })
     {
         let iteration = looped.iteration;
@@ -149,7 +148,7 @@ fn reopen(draft: &mut Draft<'_>) {
 /// Resumes a loop. A pause that has not begun is withdrawn; what is between two iterations, the next
 /// of which is a fresh one, begins with that at once. Whether it was taken on.
 pub(super) fn resume(draft: &mut Draft<'_>, prompt: Option<&String>) -> Result<bool, Refusal> {
-    let Some(looped) = &draft.session.looped else { return Ok(false) };
+    let Some(looped) = &draft.session.ahead.looped else { return Ok(false) };
     let stopped = matches!(looped.stage, LoopStage::Stopped { .. });
     let cut_short = matches!(looped.stage, LoopStage::Looking { .. })
         && matches!(draft.session.phase, Phase::Rest(Rest::Paused(_)));
@@ -172,7 +171,7 @@ pub(super) fn resume(draft: &mut Draft<'_>, prompt: Option<&String>) -> Result<b
         draft.session.phase,
         Phase::Rest(Rest::Paused(_) | Rest::Suspended | Rest::Interrupted)
     );
-    if cut_short && draft.session.agent_ref.is_none() && !is_given_ids(draft) {
+    if cut_short && draft.session.agent.agent_ref.is_none() && !is_given_ids(draft) {
         look_no_longer(draft);
     }
     if !is_due(draft) || !at_rest {
@@ -184,11 +183,9 @@ pub(super) fn resume(draft: &mut Draft<'_>, prompt: Option<&String>) -> Result<b
     if !next_is_fresh(draft) && !is_program(draft) {
         return Ok(false);
     }
-    if draft.gate.shut().is_some() {
-        return Err(draft.is_shut());
-    }
-    if draft.refuses_start() {
-        return Err(draft.is_full());
+    draft.check_start()?;
+    if let Some(text) = prompt {
+        draft.new_message(text.clone());
     }
     if draft.must_wait().is_some() {
         wait(draft);
@@ -196,26 +193,24 @@ pub(super) fn resume(draft: &mut Draft<'_>, prompt: Option<&String>) -> Result<b
     } else {
         begin_next(draft)?;
     }
-    if let Some(text) = prompt {
-        draft.new_message(text.clone());
-    }
     Ok(true)
 }
 
 /// Whether the next iteration may begin.
 pub(crate) fn is_due(draft: &Draft<'_>) -> bool {
     let due = |looped: &Loop| matches!(looped.stage, LoopStage::Due { .. });
-    draft.session.looped.as_deref().is_some_and(due)
+    draft.session.ahead.looped.as_deref().is_some_and(due)
 }
 
 /// Whether it has cost what it may cost.
 fn spent(draft: &Draft<'_>) -> bool {
-    draft.session.looped.as_ref().is_some_and(|looped| looped.breaker() == Some(Breaker::Cost))
+    let looped = draft.session.ahead.looped.as_ref();
+    looped.is_some_and(|looped| looped.breaker() == Some(Breaker::Cost))
 }
 
 fn next_is_fresh(draft: &Draft<'_>) -> bool {
     let fresh = |looped: &Loop| looped.spec.context == LoopContext::Fresh;
-    draft.session.looped.as_deref().is_some_and(fresh)
+    draft.session.ahead.looped.as_deref().is_some_and(fresh)
 }
 
 /// Whether it runs a program that has no conversation.
@@ -230,14 +225,22 @@ fn is_given_ids(draft: &Draft<'_>) -> bool {
 
 /// Begins the next iteration, in a conversation of its own or in the former one.
 pub(crate) fn begin_next(draft: &mut Draft<'_>) -> Result<(), Refusal> {
-    let Some(looped) = &draft.session.looped else { return Ok(()) };
+    let Some(looped) = &draft.session.ahead.looped else { return Ok(()) };
     let LoopStage::Due { agent_ref } = &looped.stage else { return Ok(()) };
     let (iteration, agent_ref) = (looped.iteration + 1, agent_ref.clone());
     let words = draft.session.spec.prompt.clone();
-    if let (Phase::Rest(_), Some(place)) = (&draft.session.phase, &draft.session.worktree) {
-        claims::check_place(draft.sessions(), place, &draft.session.id)?;
+    if matches!(draft.session.phase, Phase::Rest(_)) {
+        draft.check_place()?;
     }
-    if next_is_fresh(draft) || is_program(draft) {
+    if !draft.session.talk.queue.is_empty() && next_is_fresh(draft) && !is_program(draft) {
+        // What was said meanwhile is known before the work begins, in the conversation that does it.
+        start::restart(draft, agent_ref, None)?;
+        let words = words.unwrap_or_default();
+        // They wait there already where it was begun before, and did not start.
+        if draft.session.talk.queue.iter().all(|message| message.text != words) {
+            draft.new_message(words);
+        }
+    } else if next_is_fresh(draft) || is_program(draft) {
         start::restart(draft, agent_ref, words)?;
     } else {
         // Where its agent is gone, it comes back to its conversation.
@@ -250,7 +253,7 @@ pub(crate) fn begin_next(draft: &mut Draft<'_>) -> Result<(), Refusal> {
 /// The next iteration begins as soon as there is a place for it.
 pub(crate) fn wait(draft: &mut Draft<'_>) {
     if let Some(why) = draft.must_wait()
-        && draft.session.deferred.is_none()
+        && draft.session.starts.deferred.is_none()
     {
         draft.defer(StartCause::Restart, why);
     }
@@ -259,7 +262,7 @@ pub(crate) fn wait(draft: &mut Draft<'_>) {
 /// The agent of an iteration that had only just begun did not start: that counts as a failure, and
 /// the same iteration is due again.
 pub(crate) fn not_begun(draft: &mut Draft<'_>) {
-    let Some(looped) = &draft.session.looped else { return };
+    let Some(looped) = &draft.session.ahead.looped else { return };
     let iteration = looped.iteration;
     tell(draft, LoopEvent::NotBegun { iteration });
     draft.effect(Effect::LookBack { iteration: iteration.saturating_sub(1) });
@@ -267,7 +270,7 @@ pub(crate) fn not_begun(draft: &mut Draft<'_>) {
 
 /// Its limits are changed, while it runs or not. One that was done goes on if it may.
 pub(super) fn set(draft: &mut Draft<'_>, change: LoopChange) -> Result<(), Refusal> {
-    let Some(looped) = &draft.session.looped else {
+    let Some(looped) = &draft.session.ahead.looped else {
         return Err(Refusal::NoLoop { session: draft.session.name.clone() });
     };
     let spec = change.of(&looped.spec);
@@ -286,7 +289,7 @@ pub(super) fn set(draft: &mut Draft<'_>, change: LoopChange) -> Result<(), Refus
         | LoopStage::Stopped { .. } => false,
     };
     tell(draft, LoopEvent::Set { spec });
-    let is_full = draft.session.looped.as_ref().is_some_and(|looped| looped.is_full());
+    let is_full = draft.session.ahead.looped.as_ref().is_some_and(|looped| looped.is_full());
     if may_go_on && !is_full {
         reopen(draft);
     } else if is_full && is_due(draft) {
@@ -301,11 +304,11 @@ pub(super) fn looked_back(draft: &mut Draft<'_>, look: LookedBack) {
     let due = |looped: &Loop| {
         looped.iteration == iteration && matches!(looped.stage, LoopStage::Looking { .. })
     };
-    if !draft.session.looped.as_deref().is_some_and(due) {
+    if !draft.session.ahead.looped.as_deref().is_some_and(due) {
         return;
     }
     tell(draft, LoopEvent::LookedBack { iteration, left, cost_micros, agent_ref, note });
-    let Some(looped) = &draft.session.looped else { return };
+    let Some(looped) = &draft.session.ahead.looped else { return };
     if let Some(by) = reached {
         tell(draft, LoopEvent::Done { by });
     } else if looped.is_full() {

@@ -40,7 +40,7 @@ pub(super) fn send(draft: &mut Draft<'_>, text: String) -> Result<(), Refusal> {
     }
     check_room(draft, &text)?;
     let status = draft.session.status();
-    let before = draft.session.queue.len();
+    let before = draft.session.talk.queue.len();
     let message = draft.new_message(text);
     draft.reply(Reply::Queued { message, before, status });
     Ok(())
@@ -48,8 +48,8 @@ pub(super) fn send(draft: &mut Draft<'_>, text: String) -> Result<(), Refusal> {
 
 /// Whether the queue takes one more.
 pub(super) fn check_room(draft: &Draft<'_>, text: &str) -> Result<(), Refusal> {
-    if draft.session.queue.is_full_for(text) {
-        let messages = draft.session.queue.len();
+    if draft.session.talk.queue.is_full_for(text) {
+        let messages = draft.session.talk.queue.len();
         return Err(Refusal::QueueFull { session: draft.session.name.clone(), messages });
     }
     Ok(())
@@ -68,7 +68,7 @@ pub(super) fn not_delivered(draft: &mut Draft<'_>, message: MessageId, why: Stri
         draft.event(Event::DeliveryRefused { message, why });
         // Tried again at the next sign of life, or after a while; at once would be a loop.
         draft.hold_back = true;
-        let refused = draft.session.queue.front().map_or(0, |m| m.refused);
+        let refused = draft.session.talk.queue.front().map_or(0, |m| m.refused);
         if refused <= RETRIES_MAX {
             draft.timer(TimerKey::Retry(message), When::retry(refused));
         }
@@ -104,7 +104,7 @@ pub(super) fn taken(draft: &mut Draft<'_>, spot: Spot, text: Option<&str>) {
         // It may hold several that it has not looked at yet; it is unknown which one this is.
         return;
     }
-    let front = draft.session.queue.front().filter(|m| m.delivery != Delivery::Queued);
+    let front = draft.session.talk.queue.front().filter(|m| m.delivery != Delivery::Queued);
     let ours = |m: &&Message| text.is_none_or(|text| holds(text, &m.text));
     if let Some(message) = front.filter(ours).map(|m| m.id) {
         draft.event(Event::MessageTaken { message, spot: Some(spot) });

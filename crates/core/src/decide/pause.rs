@@ -6,6 +6,7 @@ use crate::draft::Draft;
 use crate::effect::{Effect, Urgency};
 use crate::event::Event;
 use crate::ids::OpId;
+use crate::input::Taken;
 use crate::leftover::Leftovers;
 use crate::pause::{Moment, OnTimeout, PauseMode, PauseReason, PauseStep, PauseWish};
 use crate::reason::{FailedStep, SafeRule, Verb, Why};
@@ -13,7 +14,7 @@ use crate::refusal::{InPlaceWish, Refusal};
 use crate::rule::NotSafe;
 use crate::session::{AfterStop, Pause, Phase, Rest, StartStep};
 use crate::timer::{Span, TimerKey, When};
-use crate::tree::{Clearing, PathList, SnapshotRef};
+use crate::tree::Clearing;
 
 /// Begins a pause of what runs or rests, as this operation.
 pub(crate) fn begin_now(draft: &mut Draft<'_>, op: OpId, wish: PauseWish) {
@@ -37,7 +38,7 @@ pub(crate) fn begin(draft: &mut Draft<'_>, wish: PauseWish) -> Result<(), Refusa
     keep::check_clearing(draft, clearing)?;
     match &draft.session.phase {
         Phase::Rest(Rest::Paused(record)) if !asked || record.cleared => {
-            if draft.session.deferred.is_some() {
+            if draft.session.starts.deferred.is_some() {
                 // It was to be resumed as soon as there is a place, and is not any more.
                 draft.event(Event::StartForgone);
             } else {
@@ -109,7 +110,7 @@ pub(super) fn begin_after_start(
     let (mode, on_timeout) = (PauseMode::Force, OnTimeout::Force);
     draft.event(Event::Suspended { op: None });
     draft.event(Event::PauseBegan { op, mode, reason, on_timeout, clearing });
-    if draft.session.leftovers.trouble().is_some() {
+    if draft.session.starts.leftovers.trouble().is_some() {
         go_on_from_rest(draft, op);
     } else {
         reach(draft, op, SafeRule::StartCalledOff, Reached::Safely);
@@ -118,7 +119,7 @@ pub(super) fn begin_after_start(
 
 /// Nothing runs, unless the last process left something that could not be ended then.
 pub(super) fn go_on_from_rest(draft: &mut Draft<'_>, op: OpId) {
-    if draft.session.leftovers.trouble().is_some() {
+    if draft.session.starts.leftovers.trouble().is_some() {
         take_step(draft, op, Effect::Sweep { op });
     } else {
         reach(draft, op, SafeRule::NothingRuns, Reached::Safely);
@@ -154,7 +155,7 @@ fn hasten(draft: &mut Draft<'_>, op: OpId, former: PauseMode) {
     if !matches!(step, PauseStep::Boundary | PauseStep::Interrupting) {
         // Past the safe state there is nothing to hurry but the ending itself.
         if step == PauseStep::Ending && mode == PauseMode::Force {
-            let generation = draft.session.generation;
+            let generation = draft.session.agent.generation;
             draft.effect(Effect::StopProcess { generation, urgency: Urgency::Kill });
         } else if mode == PauseMode::Force {
             limit_step(draft, op);
@@ -196,18 +197,17 @@ fn is_looked_at(draft: &Draft<'_>, op: OpId) -> bool {
         && pause.mode == PauseMode::Interrupt)
 }
 
-pub(super) fn can_save(draft: &mut Draft<'_>, op: OpId) {
-    if is_looked_at(draft, op) && draft.session.safe_rule().is_none() {
-        draft.event(Event::InterruptBegan { op });
-        draft.effect(Effect::Interrupt { generation: draft.session.generation });
-        await_safe_state(draft, op);
-    }
-}
-
 /// A pause that cannot save is refused, and the agent has not noticed anything of it.
-pub(super) fn cannot_save(draft: &mut Draft<'_>, op: OpId, why: Why) {
-    if is_looked_at(draft, op) {
+pub(super) fn save_checked(draft: &mut Draft<'_>, op: OpId, result: Result<(), Why>) {
+    if !is_looked_at(draft, op) {
+        return;
+    }
+    if let Err(why) = result {
         draft.event(Event::PauseFailed { op, step: FailedStep::Stash, why });
+    } else if draft.session.safe_rule().is_none() {
+        draft.event(Event::InterruptBegan { op });
+        draft.effect(Effect::Interrupt { generation: draft.session.agent.generation });
+        await_safe_state(draft, op);
     }
 }
 
@@ -305,7 +305,7 @@ fn force(draft: &mut Draft<'_>, op: OpId) {
 /// The agent was not told to stop its turn, so waiting for it would be in vain.
 pub(super) fn not_interrupted(draft: &mut Draft<'_>, generation: u32, why: Why) {
     let Phase::Pausing(pause) = &draft.session.phase else { return };
-    if pause.step != PauseStep::Interrupting || draft.session.generation != generation {
+    if pause.step != PauseStep::Interrupting || draft.session.agent.generation != generation {
         return;
     }
     let op = pause.op;
@@ -366,12 +366,11 @@ pub(super) fn save_overdue(draft: &mut Draft<'_>, op: OpId, moment: Moment, why:
     match moment {
         Moment::BeforeStop if is_forced(draft) => {
             let warning = Some(Why::NoSnapshotBefore(why.to_string()));
-            let taken = Taken { snapshot: None, left_out: PathList::default(), warning };
-            saved(draft, op, moment, taken);
+            saved(draft, op, moment, Ok(Taken { warning, ..Taken::default() }));
         }
-        Moment::BeforeStop => not_saved(draft, op, moment, why),
+        Moment::BeforeStop => saved(draft, op, moment, Err(why)),
         Moment::AfterStop => {
-            not_saved(draft, op, moment, why);
+            saved(draft, op, moment, Err(why));
             // The pause is not held up by it any longer; the work is still worth keeping.
             save::after_end(draft, None);
         }
@@ -394,18 +393,20 @@ fn is_due(draft: &Draft<'_>, op: OpId, moment: Moment) -> bool {
     )
 }
 
-/// What came of saving the worktree.
-pub(super) struct Taken {
-    pub(super) snapshot: Option<SnapshotRef>,
-    pub(super) left_out: PathList,
-    pub(super) warning: Option<Why>,
-}
-
-pub(super) fn saved(draft: &mut Draft<'_>, op: OpId, moment: Moment, taken: Taken) {
-    let Taken { snapshot, left_out, warning } = taken;
+/// Takes in what came of saving the worktree. Before the stop, no snapshot means no pause. After it, the
+/// first one still stands.
+pub(super) fn saved(draft: &mut Draft<'_>, op: OpId, moment: Moment, result: Result<Taken, Why>) {
     if !is_due(draft, op, moment) {
         return;
     }
+    let Taken { snapshot, left_out, warning } = match (result, moment) {
+        (Ok(taken), _) => taken,
+        (Err(why), Moment::BeforeStop) => return failed(draft, op, FailedStep::Stash, why),
+        (Err(why), Moment::AfterStop) => {
+            let warning = Some(Why::NoSnapshotAfter(why.to_string()));
+            Taken { warning, ..Taken::default() }
+        }
+    };
     if moment == Moment::BeforeStop {
         let clearing = clearing(draft);
         if clearing == Clearing::IfAllIsSaved && left_out.total > 0 {
@@ -418,7 +419,7 @@ pub(super) fn saved(draft: &mut Draft<'_>, op: OpId, moment: Moment, taken: Take
         } else if draft.session.runs() {
             draft.event(Event::EndBegan { op });
             draft.effect(Effect::StopProcess {
-                generation: draft.session.generation,
+                generation: draft.session.agent.generation,
                 urgency: halt::urgency_of_pause(draft),
             });
         } else if matches!(&draft.session.phase, Phase::Pausing(Pause { from: None, .. })) {
@@ -430,20 +431,6 @@ pub(super) fn saved(draft: &mut Draft<'_>, op: OpId, moment: Moment, taken: Take
         }
     } else {
         draft.event(Event::SnapshotTaken { op, snapshot, warning });
-        clear(draft, op);
-    }
-}
-
-/// Before the stop, no snapshot means no pause. After it, the first one still stands.
-pub(super) fn not_saved(draft: &mut Draft<'_>, op: OpId, moment: Moment, why: Why) {
-    if !is_due(draft, op, moment) {
-        return;
-    }
-    if moment == Moment::BeforeStop {
-        failed(draft, op, FailedStep::Stash, why);
-    } else {
-        let warning = Some(Why::NoSnapshotAfter(why.to_string()));
-        draft.event(Event::SnapshotTaken { op, snapshot: None, warning });
         clear(draft, op);
     }
 }
@@ -472,7 +459,7 @@ fn clear(draft: &mut Draft<'_>, op: OpId) {
     let stays = draft.session.spec.in_place || draft.session.runs();
     if clearing(draft) == Clearing::Keep || stays {
         confirm(draft, op);
-    } else if draft.session.baseline.is_some() {
+    } else if draft.session.saved.baseline.is_some() {
         draft.event(Event::ClearingBegan { op });
         take_step(draft, op, Effect::ClearWorktree { op });
     } else {
@@ -481,9 +468,12 @@ fn clear(draft: &mut Draft<'_>, op: OpId) {
     }
 }
 
-pub(super) fn cleared(draft: &mut Draft<'_>, op: OpId, how: Event) {
+pub(super) fn cleared(draft: &mut Draft<'_>, op: OpId, result: Result<Option<Why>, Why>) {
     if at_step(draft, op, PauseStep::Clearing) {
-        draft.event(how);
+        draft.event(match result {
+            Ok(leftover) => Event::WorktreeCleared { op, leftover },
+            Err(why) => Event::WorktreeStays { op, why },
+        });
         confirm(draft, op);
     }
 }
@@ -492,6 +482,13 @@ fn confirm(draft: &mut Draft<'_>, op: OpId) {
     draft.event(Event::Paused { op });
 }
 
-pub(super) fn at_step(draft: &Draft<'_>, op: OpId, step: PauseStep) -> bool {
+fn at_step(draft: &Draft<'_>, op: OpId, step: PauseStep) -> bool {
     matches!(&draft.session.phase, Phase::Pausing(pause) if pause.op == op && pause.step == step)
+}
+
+/// Once nothing of it moves any more, what it wrote last can be saved.
+pub(super) fn frozen(draft: &mut Draft<'_>, op: OpId, result: Result<(), Why>) {
+    if at_step(draft, op, PauseStep::Freezing) && keep::stands_still(draft, op, result) {
+        take_snapshot(draft, op, Moment::AfterStop);
+    }
 }

@@ -1,10 +1,10 @@
 //! Executing a plan: begun, paused, its tasks resumed and begun anew.
 
+pub(super) mod budget;
 mod pausing;
 
 use self::pausing::pause_each;
 use super::{end, message, start};
-use crate::claims;
 use crate::decision::{Decision, Reply};
 use crate::draft::Draft;
 use crate::effect::Effect;
@@ -13,8 +13,8 @@ use crate::ids::{PlanId, RunId};
 use crate::merge::Unmerged;
 use crate::pause::PauseMode;
 use crate::plan::{
-    Pace, Plan, PlanCommand, PlanEvent, PlanOutcome, PlanPause, PlanSpec, Ruling, Run, RunFault,
-    RunStep, TaskSpec,
+    Before, Pace, Plan, PlanCommand, PlanEvent, PlanOutcome, PlanPause, PlanSpec, Ruling, Run,
+    RunFault, RunStep, TaskSpec,
 };
 use crate::react::{self, follow, settle_house};
 use crate::refusal::Refusal;
@@ -23,13 +23,17 @@ use crate::session::{Phase, Rest, Session, StopCause};
 pub(super) fn command(house: &House, command: PlanCommand) -> Result<Decision, Refusal> {
     let mut draft = Draft::over(house);
     match command {
-        PlanCommand::Execute { id, spec, pace, done } => {
-            execute(&mut draft, &id, *spec, (pace, done))?;
+        PlanCommand::Execute { id, spec, pace, before } => {
+            execute(&mut draft, &id, *spec, (pace, before))?;
         }
         PlanCommand::Revise { id, spec } => {
             if !revise(&mut draft, &id, Some(spec), None)? {
                 draft.reply(Reply::Already);
             }
+        }
+        PlanCommand::Propose { id, task, title } => {
+            plan_of(&draft, &id)?;
+            draft.plan_event(&id, PlanEvent::TaskProposed { task, title });
         }
         PlanCommand::Pause { id, mode } => pause(&mut draft, &id, mode)?,
         PlanCommand::Resume { id, task, prompt } => resume(&mut draft, &id, &task, prompt)?,
@@ -56,7 +60,7 @@ fn execute(
     draft: &mut Draft<'_>,
     id: &PlanId,
     spec: PlanSpec,
-    (pace, done): (Pace, Vec<String>),
+    (pace, before): (Pace, Before),
 ) -> Result<(), Refusal> {
     if let Some(only) =
         pace.only.as_deref().filter(|only| spec.tasks.iter().all(|t| t.id != **only))
@@ -64,13 +68,22 @@ fn execute(
         return Err(no_task(only));
     }
     let Some(plan) = draft.plan(id) else {
+        let Before { done, skipped } = before;
         draft.plan_event(id, PlanEvent::Begun { spec: Box::new(spec), pace, done });
+        for task in skipped {
+            skip(draft, id, &task);
+        }
+        budget::limit_time(draft, id);
         return Ok(());
     };
-    let goes_on = plan.paused.is_none() && plan.pace == pace;
+    let (is_over, goes_on) = (plan.is_over(), plan.paused.is_none() && plan.pace == pace);
     let revised = revise(draft, id, Some(Box::new(spec)), None)?;
+    // What has more to do again is executed anew.
+    let goes_on = goes_on && !(is_over && revised);
     if !goes_on {
         draft.plan_event(id, PlanEvent::Continued { pace });
+        budget::limit_time(draft, id);
+        budget::stop_if_spent(draft, id);
     }
     if !revised && goes_on {
         draft.reply(Reply::Already);
@@ -105,6 +118,8 @@ fn revise(
     let gone = plan.active.iter().filter_map(|run| plan.run(run)).filter(is_gone);
     let gone: Vec<_> = gone.filter_map(|run| run.session.clone()).collect();
     draft.plan_event(id, PlanEvent::Revised { spec });
+    react::plan::limit_time_again(draft, id);
+    budget::stop_if_spent(draft, id);
     pause_each(draft, gone, PauseMode::Interrupt);
     draft.reply(Reply::Done);
     Ok(true)
@@ -133,7 +148,7 @@ fn resume(
     let state = draft.run_state(&run);
     let idle = || Refusal::TaskIdle { task: task.to_owned(), run: run.id.clone(), state };
     let unsaid = run.session.as_ref().and_then(|session| draft.session_of(session));
-    let unsaid = unsaid.is_some_and(|session| session.undelivered.is_some());
+    let unsaid = unsaid.is_some_and(|session| session.starts.undelivered.is_some());
     let prompt = match (&run.step, prompt) {
         // What it was to do it has not got: without that there is nothing to go on with.
         (RunStep::Working, None) if unsaid => return Err(idle()),
@@ -196,16 +211,13 @@ fn go_on(draft: &mut Draft<'_>, words: Option<String>) -> Result<(), Refusal> {
     if let (Phase::Live, Some(words)) = (&draft.session.phase, &words) {
         return message::send(draft, words.clone());
     }
-    if let Some(place) = &draft.session.worktree {
-        claims::check_place(draft.stirring(), place, &draft.session.id)?;
-    }
+    draft.check_place()?;
     start::resume(draft, words)
 }
 
 /// Why a run begins in the conversation of another one.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Behind {
-    /// A person wants it.
     Asked,
     /// Its agent is told by itself what was not accepted.
     Retry,
@@ -371,6 +383,7 @@ pub(super) fn outcome(house: &House, id: &PlanId, outcome: PlanOutcome) -> Decis
         return Decision::default();
     };
     let due = match &outcome {
+        PlanOutcome::Cost { micros, .. } => *micros > run.cost_micros,
         PlanOutcome::NotBegun { .. } => run.step == RunStep::Preparing,
         PlanOutcome::Accepted { .. } | PlanOutcome::NotAccepted { .. } => {
             run.step == RunStep::Finishing
@@ -389,6 +402,7 @@ pub(super) fn outcome(house: &House, id: &PlanId, outcome: PlanOutcome) -> Decis
             let why = RunFault::NotBegun(why.into());
             draft.plan_event(id, PlanEvent::RunFailed { run, why });
         }
+        PlanOutcome::Cost { run, micros } => budget::count(&mut draft, id, run, micros),
         PlanOutcome::Accepted { run: accepted, commit } => {
             // Also what is no longer in the plan is not merged unasked.
             let is_asked = |plan: &Plan| plan.pace.review || plan.task(&run.task).is_none();
@@ -418,25 +432,32 @@ pub(super) fn outcome(house: &House, id: &PlanId, outcome: PlanOutcome) -> Decis
                 },
             );
         }
-        PlanOutcome::NotAccepted { run: failed, why, retries } => {
-            let words = not_accepted(&why);
-            let why = RunFault::NotAccepted(why);
-            draft.plan_event(id, PlanEvent::RunFailed { run: failed, why });
-            if run.retries < retries && may_go_on(&draft, id, &run) {
-                try_again(&mut draft, id, &run, words);
-            } else {
-                end_session(&mut draft, &run);
-            }
+        PlanOutcome::NotAccepted { why, retries, .. } => {
+            refuse(&mut draft, id, &run, (why, retries));
         }
     }
     settle_house(draft)
 }
 
+/// The work of a run was not accepted: its agent is told so, as long as that may be.
+fn refuse(draft: &mut Draft<'_>, id: &PlanId, run: &Run, (why, retries): (String, u32)) {
+    let (words, is_left) = (not_accepted(&why), run.retries < retries);
+    let spent = draft.plan(id).and_then(|plan| plan.spent_on(run)).filter(|_| is_left);
+    let why = spent.map_or(why.clone(), |max| format!("{why}\n{}", budget::is_reached(max)));
+    let (failed, why) = (run.id.clone(), RunFault::NotAccepted(why));
+    draft.plan_event(id, PlanEvent::RunFailed { run: failed, why });
+    if is_left && spent.is_none() && may_go_on(draft, id, run) {
+        try_again(draft, id, run, words);
+    } else {
+        end_session(draft, run);
+    }
+}
+
 /// Whether the agent of a run may be told by itself what was not accepted: nobody has stopped it, its plan or
 /// everything meanwhile.
 fn may_go_on(draft: &Draft<'_>, id: &PlanId, run: &Run) -> bool {
-    let is_paused =
-        draft.plan(id).is_none_or(|plan| plan.paused == Some(PlanPause::User)) && !run.alone;
+    let stopped = |plan: &Plan| matches!(plan.paused, Some(PlanPause::User | PlanPause::Budget));
+    let is_paused = draft.plan(id).is_none_or(stopped) && !run.alone;
     let session = run.session.as_ref().and_then(|session| draft.session_of(session));
     let rests = |session: &Session| {
         matches!(session.phase, Phase::Live | Phase::Rest(Rest::Suspended | Rest::Completed))

@@ -23,7 +23,7 @@ pub(super) fn observed(draft: &mut Draft<'_>, world: World) {
     let world = match world {
         // The log has lost its end, and this is what it would have told of.
         World::Alive { generation, process, began_at, .. }
-            if generation > draft.session.generation
+            if generation > draft.session.agent.generation
                 && draft.session.phase != Phase::Rest(Rest::Archived) =>
         {
             adopt(draft, generation, process, began_at);
@@ -34,12 +34,12 @@ pub(super) fn observed(draft: &mut Draft<'_>, world: World) {
         }
         // This process is not wanted any more. While it holds the session, no other can start.
         World::Alive { generation, .. }
-            if generation != draft.session.generation || !draft.session.expects_process() =>
+            if generation != draft.session.agent.generation || !draft.session.expects_process() =>
         {
             draft.effect(Effect::StopProcess { generation, urgency: Urgency::Kill });
             World::Gone { left: Leftovers::default() }
         }
-        World::Ended { generation, .. } if generation != draft.session.generation => {
+        World::Ended { generation, .. } if generation != draft.session.agent.generation => {
             ended_unknown(draft, generation);
             World::Gone { left: Leftovers::default() }
         }
@@ -66,7 +66,7 @@ pub(super) fn observed(draft: &mut Draft<'_>, world: World) {
             }
             World::Ended { .. } | World::Gone { .. } => gone(draft, world),
         },
-        Phase::Stopping { op, .. } if draft.session.worktree.is_none() => {
+        Phase::Stopping { op, .. } if draft.session.place.worktree.is_none() => {
             draft.effect(Effect::MakeWorktree { op });
             halt::limit_making(draft, op);
         }
@@ -130,7 +130,7 @@ fn let_go_on(draft: &mut Draft<'_>) {
 
 /// A process has ended that may not be on record.
 fn ended_unknown(draft: &mut Draft<'_>, generation: u32) {
-    if generation > draft.session.generation {
+    if generation > draft.session.agent.generation {
         looping::stop(draft);
         doubt_queue(draft);
     }
@@ -138,7 +138,7 @@ fn ended_unknown(draft: &mut Draft<'_>, generation: u32) {
 
 /// A process that is not on record may have been handed whatever waits by the log.
 fn doubt_queue(draft: &mut Draft<'_>) {
-    let open = draft.session.queue.iter().filter(|m| m.delivery != Delivery::Doubtful);
+    let open = draft.session.talk.queue.iter().filter(|m| m.delivery != Delivery::Doubtful);
     for message in open.map(|m| m.id).collect::<Vec<_>>() {
         draft.event(Event::MessageDoubted { message });
     }
@@ -155,7 +155,7 @@ fn started_or_not(draft: &mut Draft<'_>, op: OpId, cause: StartCause, world: Wor
         // environment that the plan is executed in, and so does the next iteration of a loop, and what
         // comes back with the gate. That a daemon died is no failure of theirs.
         World::Gone { .. } if begins_by_itself(draft, cause) => {
-            let generation = draft.session.generation;
+            let generation = draft.session.agent.generation;
             draft.effect(Effect::StartProcess { op, generation });
         }
         World::Gone { .. } => {
@@ -203,7 +203,7 @@ fn settle_live(draft: &mut Draft<'_>, untouched: bool) {
 }
 
 fn gone(draft: &mut Draft<'_>, world: World) {
-    let generation = draft.session.generation;
+    let generation = draft.session.agent.generation;
     match world {
         World::Alive { .. } => {}
         World::Ended { exit, .. } => end::process_ended(draft, generation, exit),
@@ -250,7 +250,7 @@ fn pausing(draft: &mut Draft<'_>, op: OpId, step: PauseStep, world: World) {
         PauseStep::Freezing => keep::freeze_again(draft, op),
         PauseStep::Clearing => pause::take_step(draft, op, Effect::ClearWorktree { op }),
         PauseStep::Ending => {
-            let generation = draft.session.generation;
+            let generation = draft.session.agent.generation;
             draft
                 .effect(Effect::StopProcess { generation, urgency: halt::urgency_of_pause(draft) });
         }

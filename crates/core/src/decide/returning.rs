@@ -1,7 +1,6 @@
 //! Coming back: what the gate has stopped is resumed, and that is told once all of it is.
 
 use super::start;
-use crate::claims;
 use crate::decision::Reply;
 use crate::draft::{Admission, Draft};
 use crate::gate::{Gate, GateEvent};
@@ -24,10 +23,9 @@ pub(crate) fn resume(draft: &mut Draft<'_>) -> Result<Reply, Refusal> {
 
 /// Resumes the session in hand, unless another one is at work in its folder.
 fn resume_one(draft: &mut Draft<'_>) -> Result<(), Refusal> {
-    if let Some(place) = &draft.session.worktree {
-        claims::check_place(draft.stirring(), place, &draft.session.id)?;
-    }
-    start::resume(draft, None)
+    draft.check_place()?;
+    let prompt = draft.session.continuation();
+    start::resume(draft, prompt)
 }
 
 /// Tells that what was stopped has come back, as far as it has.

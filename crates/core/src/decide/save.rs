@@ -8,19 +8,19 @@ use crate::event::Event;
 use crate::ids::OpId;
 use crate::reason::{Verb, Why};
 use crate::refusal::Refusal;
-use crate::session::Phase;
+use crate::session::{Phase, Session};
 use crate::status::Status;
 use crate::tree::{Occasion, SnapshotRef};
 
 pub(super) fn asked(draft: &mut Draft<'_>) -> Result<(), Refusal> {
     let put_aside = draft.session.status() == Status::Archived;
-    if put_aside || draft.session.worktree.is_none() {
+    if put_aside || draft.session.place.worktree.is_none() {
         return Err(draft.wrong_status(Verb::Snapshot));
     }
     if matches!(draft.session.phase, Phase::Chore { .. }) {
         return Err(draft.busy());
     }
-    if let Some(op) = draft.session.saving {
+    if let Some(op) = draft.session.upkeep.saving {
         draft.reply(Reply::Pending(op));
         return Ok(());
     }
@@ -33,7 +33,7 @@ pub(super) fn asked(draft: &mut Draft<'_>) -> Result<(), Refusal> {
 /// After a start of the daemon: what a caller waits for is done again, and so is what the end of a
 /// process had led to, if it is not known to be done.
 pub(super) fn again(draft: &mut Draft<'_>) {
-    if let Some(op) = draft.session.saving {
+    if let Some(op) = draft.session.upkeep.saving {
         save(draft, Some(op), Occasion::Asked);
     }
     if draft.session.is_left_unsaved() {
@@ -47,40 +47,26 @@ pub(super) fn after_end(draft: &mut Draft<'_>, op: Option<OpId>) {
 }
 
 pub(crate) fn save(draft: &mut Draft<'_>, op: Option<OpId>, occasion: Occasion) {
-    let generation = draft.session.generation;
+    let generation = draft.session.agent.generation;
     draft.effect(Effect::SaveWorktree { op, occasion, generation });
 }
 
-/// Takes in that a save has succeeded.
-pub(super) fn succeeded(draft: &mut Draft<'_>, saved: Saved) {
-    let Saved { op, occasion, generation, snapshot } = saved;
-    if op.is_some() && op != draft.session.saving {
-        return;
+/// Whether what came of a save is told: always to the caller that waits for it, else if it is new.
+pub(super) fn is_news(
+    session: &Session,
+    op: Option<OpId>,
+    occasion: Occasion,
+    result: &Result<SnapshotRef, Why>,
+) -> bool {
+    if op.is_some() {
+        return op == session.upkeep.saving;
     }
-    // One that changes nothing is news only to the caller that asked for it.
-    let news = draft.session.snapshot.as_ref() != Some(&snapshot)
-        || draft.session.unsaved.is_some()
-        || occasion == Occasion::ProcessEnded;
-    if op.is_some() || news {
-        draft.event(Event::WorktreeSaved { op, occasion, generation, snapshot });
+    match result {
+        Ok(snapshot) => {
+            session.saved.snapshot.as_ref() != Some(snapshot)
+                || session.upkeep.unsaved.is_some()
+                || occasion == Occasion::ProcessEnded
+        }
+        Err(why) => session.upkeep.unsaved.as_ref() != Some(why),
     }
-}
-
-/// Takes in that a save has failed.
-pub(super) fn failed(draft: &mut Draft<'_>, op: Option<OpId>, occasion: Occasion, why: Why) {
-    let news = match op {
-        Some(op) => draft.session.saving == Some(op),
-        None => draft.session.unsaved.as_ref() != Some(&why),
-    };
-    if news {
-        draft.event(Event::WorktreeNotSaved { op, occasion, why });
-    }
-}
-
-/// What a save has come to.
-pub(super) struct Saved {
-    pub(super) op: Option<OpId>,
-    pub(super) occasion: Occasion,
-    pub(super) generation: u32,
-    pub(super) snapshot: SnapshotRef,
 }

@@ -18,7 +18,7 @@ pub(super) fn take(draft: &mut Draft<'_>, spot: Spot, sign: Sign) {
     }
     match sign {
         Sign::RefKnown(agent_ref) => {
-            if draft.session.agent_ref.as_ref() != Some(&agent_ref) {
+            if draft.session.agent.agent_ref.as_ref() != Some(&agent_ref) {
                 draft.event(Event::AgentRefLearned { agent_ref, spot });
             }
         }
@@ -76,7 +76,7 @@ pub(super) fn take(draft: &mut Draft<'_>, spot: Spot, sign: Sign) {
 /// An agent that tries again and again meets the same limit, also where it does not say once more when
 /// that ends.
 fn limit_reached(draft: &mut Draft<'_>, spot: Spot, reset_at: String) {
-    let known = draft.session.limit_until.as_ref();
+    let known = draft.session.starts.limit_until.as_ref();
     if known.is_none_or(|known| *known != reset_at && !reset_at.is_empty()) {
         draft.event(Event::LimitReached { reset_at, spot });
     }
@@ -118,7 +118,6 @@ fn raise(draft: &mut Draft<'_>, ask: Ask, spot: Spot) {
 enum End {
     /// The agent was done with it.
     Own,
-    /// It was cut off.
     Cut,
     /// A usage limit was in the way.
     Limited,
@@ -134,7 +133,7 @@ fn turn_ended(draft: &mut Draft<'_>, spot: Spot, end: End) {
     }
     if matches!(draft.session.phase, Phase::Stopping { .. }) {
         // It has let go of its turn: nothing keeps it from ending now.
-        let generation = draft.session.generation;
+        let generation = draft.session.agent.generation;
         draft.effect(Effect::StopProcess { generation, urgency: Urgency::Quiet });
     }
 }
@@ -146,16 +145,16 @@ fn rejected(draft: &mut Draft<'_>, what: Event) {
     let goes_on = matches!(draft.session.phase, Phase::Starting(_) | Phase::Live);
     if goes_on && draft.session.rejected().is_none() {
         draft.event(what);
-        let generation = draft.session.generation;
+        let generation = draft.session.agent.generation;
         draft.effect(Effect::StopProcess { generation, urgency: Urgency::Kill });
     }
 }
 
 fn already_seen(draft: &Draft<'_>, spot: Spot) -> bool {
     match spot {
-        Spot::Stream(offset) => offset <= draft.session.seen.stream,
-        Spot::Transcript(offset) => offset <= draft.session.seen.transcript,
-        Spot::Hook(offset) => offset <= draft.session.seen.hooks,
+        Spot::Stream(offset) => offset <= draft.session.talk.seen.stream,
+        Spot::Transcript(offset) => offset <= draft.session.talk.seen.transcript,
+        Spot::Hook(offset) => offset <= draft.session.talk.seen.hooks,
         Spot::Screen => false,
     }
 }
@@ -178,7 +177,7 @@ fn judge_screen(draft: &mut Draft<'_>, state: ScreenState) {
     }
     draft.event(Event::ScreenJudged { state: state.clone() });
     if let ScreenState::Asking { line, .. } = state {
-        let id = AskId(format!("screen-{}-{}", draft.session.generation, draft.next_seq()));
+        let id = AskId(format!("screen-{}-{}", draft.session.agent.generation, draft.next_seq()));
         raise(draft, Ask::new(id, AskKind::Approval, line), Spot::Screen);
     }
 }

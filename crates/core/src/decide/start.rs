@@ -7,18 +7,18 @@ use crate::draft::Draft;
 use crate::effect::{Effect, Urgency};
 use crate::event::Event;
 use crate::house::House;
-use crate::ids::{MessageId, OpId, SessionId};
+use crate::ids::{OpId, SessionId};
+use crate::input::Checked;
 use crate::name;
 use crate::reason::{Verb, Why};
 use crate::refusal::{Refusal, ResumeFault};
-use crate::session::{AfterStop, Deferral, Phase, Process, Rest, Start, StartCause, StartStep};
+use crate::session::{
+    AfterStop, CONTINUE, Deferral, Phase, Process, Rest, Start, StartCause, StartStep,
+};
 use crate::spec::{RefOrigin, SignSource, Spec};
 use crate::talk::{Delivery, Message};
 use crate::timer::{TimerKey, When};
 use crate::usage_limit::GO_ON;
-
-/// What the agent of a task is told when it comes back.
-const BACK_AT_TASK: &str = "[glis] Continue from where we left off.";
 
 pub(super) fn create(
     house: &House,
@@ -80,7 +80,7 @@ pub(super) fn worktree_made(draft: &mut Draft<'_>, made: Event) {
     }
     let Some(op) = made.op().filter(|op| at_step(draft, *op, StartStep::Worktree)) else { return };
     draft.event(made);
-    let starts = draft.session.starts_at_once() || !draft.session.queue.is_empty();
+    let starts = draft.session.starts_at_once() || !draft.session.talk.queue.is_empty();
     match (starts, draft.must_wait()) {
         (true, None) => begin(draft, op, StartCause::New),
         (true, Some(why)) => {
@@ -127,7 +127,7 @@ impl Stopped {
 
 /// The stop that waits for the worktree of a new session: half made it would be in everybody's way.
 fn stopped_early(draft: &Draft<'_>) -> Option<Stopped> {
-    Stopped::of(draft).filter(|_| draft.session.worktree.is_none())
+    Stopped::of(draft).filter(|_| draft.session.place.worktree.is_none())
 }
 
 /// A worktree is still being made for a session that was stopped meanwhile: git hangs.
@@ -154,7 +154,7 @@ pub(crate) fn resume(draft: &mut Draft<'_>, prompt: Option<String>) -> Result<()
             return Err(draft.wrong_status(Verb::Resume));
         }
         Phase::Rest(Rest::Created)
-            if draft.session.queue.is_empty() && !draft.session.starts_at_once() =>
+            if draft.session.talk.queue.is_empty() && !draft.session.starts_at_once() =>
         {
             return Err(draft.wrong_status(Verb::Resume));
         }
@@ -170,12 +170,7 @@ pub(crate) fn resume(draft: &mut Draft<'_>, prompt: Option<String>) -> Result<()
                     why: ResumeFault::NoRef,
                 });
             }
-            if draft.gate.shut().is_some() {
-                return Err(draft.is_shut());
-            }
-            if draft.refuses_start() {
-                return Err(draft.is_full());
-            }
+            draft.check_start()?;
             let prompt = prompt.or_else(|| go_on_with_task(draft));
             if let Some(why) = draft.must_wait() {
                 wait_to_resume(draft, prompt, why);
@@ -205,7 +200,7 @@ fn wait_to_resume(draft: &mut Draft<'_>, prompt: Option<String>, why: Deferral) 
     } else {
         go_on(draft);
     }
-    if draft.session.deferred.is_none() {
+    if draft.session.starts.deferred.is_none() {
         draft.defer(StartCause::Resume, why);
     }
     draft.reply(Reply::Deferred);
@@ -215,15 +210,17 @@ fn wait_to_resume(draft: &mut Draft<'_>, prompt: Option<String>, why: Deferral) 
 /// and does nothing with that until it is spoken to.
 pub(crate) fn go_on(draft: &mut Draft<'_>) {
     let told = |message: &Message| message.text == GO_ON;
-    if draft.session.limits.unanswered && !draft.session.queue.iter().any(told) {
+    if draft.session.ahead.limits.unanswered && !draft.session.talk.queue.iter().any(told) {
         draft.new_first_message(GO_ON.to_owned());
     }
 }
 
 /// What the agent has no trace of is asked again, which is better than to go on with it.
 fn forget_go_on(draft: &mut Draft<'_>) {
-    let told = |message: &&Message| message.text == GO_ON && message.delivery == Delivery::Queued;
-    if let Some(message) = draft.session.queue.iter().find(told).map(|message| message.id) {
+    let told = |message: &&Message| {
+        [GO_ON, CONTINUE].contains(&&*message.text) && message.delivery == Delivery::Queued
+    };
+    if let Some(message) = draft.session.talk.queue.iter().find(told).map(|message| message.id) {
         draft.event(Event::MessageDropped { message });
     }
 }
@@ -235,11 +232,11 @@ fn go_on_with_task(draft: &Draft<'_>) -> Option<String> {
     let run = draft.plan(&of.plan)?.run(&of.run)?;
     let session = &draft.session;
     // A message that waits is said behind it: alone it would be answered, and the task called done.
-    let told_already = session.queue.iter().any(|message| message.text == BACK_AT_TASK);
-    let cut = (session.cut_off || session.turn_failed.is_some()) && !told_already;
+    let told_already = session.talk.queue.iter().any(|message| message.text == CONTINUE);
+    let cut = (session.talk.cut_off || session.talk.turn_failed.is_some()) && !told_already;
     // What a usage limit has left unanswered is gone on with anyway.
-    let told = session.limits.unanswered;
-    (!run.is_over() && cut && !told).then(|| BACK_AT_TASK.to_owned())
+    let told = session.ahead.limits.unanswered;
+    (!run.is_over() && cut && !told).then(|| CONTINUE.to_owned())
 }
 
 pub(crate) fn restart(
@@ -291,19 +288,18 @@ pub(crate) fn begin(draft: &mut Draft<'_>, op: OpId, cause: StartCause) {
         keep::thaw(draft, op, cause);
         return;
     }
-    let generation = draft.session.generation + 1;
+    let generation = draft.session.agent.generation + 1;
     draft.event(Event::StartBegan { op, cause, generation });
     draft.effect(Effect::CheckStart { op });
 }
 
 /// Begins a start that has waited, unless it cannot be any more.
 pub(crate) fn begin_deferred(draft: &mut Draft<'_>) {
-    let Some(deferred) = draft.session.deferred else { return };
-    let place = draft.session.worktree.clone().unwrap_or_default();
-    let free = claims::check_place(draft.stirring(), &place, &draft.session.id).is_ok();
+    let Some(deferred) = draft.session.starts.deferred else { return };
+    let free = draft.check_place().is_ok();
     let wanted = match deferred.cause {
         StartCause::New => draft.session.phase == Phase::Rest(Rest::Created),
-        StartCause::Message => draft.session.wakes() && !draft.session.queue.is_empty(),
+        StartCause::Message => draft.session.wakes() && !draft.session.talk.queue.is_empty(),
         StartCause::Resume | StartCause::Restart => draft.session.can_resume(),
     };
     if free && wanted {
@@ -314,27 +310,21 @@ pub(crate) fn begin_deferred(draft: &mut Draft<'_>) {
     }
 }
 
-/// What a former process took with it before its agent had written anything down: to the one that
-/// begins now it was never said.
-pub(super) struct Unsaid {
-    /// Messages that it was seen to take.
-    pub(super) forgotten: Vec<String>,
-    /// Messages that were in doubt.
-    pub(super) unheard: Vec<MessageId>,
-}
-
-pub(super) fn checked(draft: &mut Draft<'_>, op: OpId, checked: Event, unsaid: Unsaid) {
+pub(super) fn checked(draft: &mut Draft<'_>, op: OpId, result: Result<Checked, ResumeFault>) {
+    let Checked { found, set_up, forgotten, unheard } = match result {
+        Ok(checked) => checked,
+        Err(fault) => return failed(draft, op, StartStep::Check, fault),
+    };
     if at_step(draft, op, StartStep::Check) {
-        let Unsaid { forgotten, unheard } = unsaid;
-        draft.event(checked);
+        draft.event(Event::StartChecked { op, found, set_up });
         for message in unheard {
-            // The user may have decided meanwhile.
-            let doubted = |m: &Message| m.id == message && m.delivery == Delivery::Doubtful;
-            if draft.session.queue.iter().any(doubted) {
+            // The user may have decided meanwhile, or the agent has left the conversation that may have taken it.
+            let doubted = |m: &Message| m.id == message && m.is_doubted_here();
+            if draft.session.talk.queue.iter().any(doubted) {
                 draft.event(Event::MessageRequeued { message });
             }
         }
-        let waits = |text: &String| draft.session.queue.iter().any(|m| m.text == *text);
+        let waits = |text: &String| draft.session.talk.queue.iter().any(|m| m.text == *text);
         let lost: Vec<String> = forgotten.into_iter().filter(|text| !waits(text)).collect();
         if !lost.is_empty() {
             forget_go_on(draft);
@@ -342,7 +332,7 @@ pub(super) fn checked(draft: &mut Draft<'_>, op: OpId, checked: Event, unsaid: U
         for text in lost.into_iter().rev() {
             draft.new_first_message(text);
         }
-        draft.effect(Effect::StartProcess { op, generation: draft.session.generation });
+        draft.effect(Effect::StartProcess { op, generation: draft.session.agent.generation });
     }
 }
 
@@ -355,7 +345,7 @@ pub(super) fn process_started(
 ) {
     let stop = Stopped::of(draft).filter(|stop| !stop.then.saves_first());
     if let Some(stop) = stop
-        && draft.session.generation == generation
+        && draft.session.agent.generation == generation
         && !draft.session.runs()
     {
         // A stop was faster: it has only just begun, and nothing keeps it from ending.
@@ -364,8 +354,8 @@ pub(super) fn process_started(
         draft.effect(Effect::StopProcess { generation, urgency });
         return;
     }
-    if !at_step(draft, op, StartStep::Process) || draft.session.generation != generation {
-        if draft.session.generation != generation || !draft.session.runs() {
+    if !at_step(draft, op, StartStep::Process) || draft.session.agent.generation != generation {
+        if draft.session.agent.generation != generation || !draft.session.runs() {
             // The start was given up before this was told. The process is not wanted any more.
             draft.effect(Effect::StopProcess { generation, urgency: Urgency::Kill });
         }
@@ -377,12 +367,13 @@ pub(super) fn process_started(
     let must_show = draft.session.spec.traits.signs == SignSource::Structured
         && draft.session.spec.traits.refs != RefOrigin::None
         && matches!(cause, StartCause::Resume | StartCause::Message)
-        && draft.session.ran;
+        && draft.session.agent.ran;
     if must_show {
         // Only the agent itself can say whether it accepts the id it was given.
         draft.timer(TimerKey::Ready(op), When::ready());
     } else {
-        if let Some(text) = draft.session.set_aside.as_ref().and_then(|aside| aside.prompt.clone())
+        if let Some(text) =
+            draft.session.starts.set_aside.as_ref().and_then(|aside| aside.prompt.clone())
         {
             draft.new_first_message(text);
         }
@@ -418,7 +409,7 @@ pub(super) fn not_started(draft: &mut Draft<'_>, op: OpId, fault: ResumeFault) {
 }
 
 /// A report about another step than the present one comes too late to mean anything.
-pub(super) fn failed(draft: &mut Draft<'_>, op: OpId, step: StartStep, fault: ResumeFault) {
+fn failed(draft: &mut Draft<'_>, op: OpId, step: StartStep, fault: ResumeFault) {
     if at_step(draft, op, step) {
         draft.event(Event::StartFailed { op, fault });
     }

@@ -1,12 +1,10 @@
 //! Parked at a usage limit: when the session goes on by itself, and that it does.
 
 use super::{appointment, start};
-use crate::claims;
 use crate::draft::Draft;
 use crate::effect::Effect;
 use crate::event::Event;
 use crate::pause::PauseReason;
-use crate::refusal::Refusal;
 use crate::session::{Pause, Phase, Session};
 use crate::timer::WallMs;
 
@@ -21,19 +19,19 @@ pub(super) fn is_due(draft: &mut Draft<'_>) {
 
 /// The user's bounds have an answer: when it may go on, if it may.
 pub(super) fn planned(draft: &mut Draft<'_>, at: Option<WallMs>, now: WallMs) {
-    let appointed = draft.session.resume_at;
+    let appointed = draft.session.ahead.resume_at;
     let parked = draft.session.parked().is_some();
     if !parked && (appointed.is_some() || !draft.session.is_to_be_tried_again()) {
         return;
     }
-    let Some(at) = at.filter(|_| !draft.session.by_itself.is_given_up()) else {
-        if appointed.is_some() || parked && !draft.session.stays {
+    let Some(at) = at.filter(|_| !draft.session.course.by_itself.is_given_up()) else {
+        if appointed.is_some() || parked && !draft.session.course.stays {
             draft.event(Event::ResumeAppointed { at: None });
         }
         return;
     };
     // What has just failed to start waits; what is due has waited.
-    let wait = if appointed.is_none() { draft.session.by_itself.wait() } else { 0 };
+    let wait = if appointed.is_none() { draft.session.course.by_itself.wait() } else { 0 };
     let from = at.max(now.saturating_add(wait));
     if let Some(slot) = appointed.filter(|slot| *slot <= now && from <= now) {
         // A timer fires some milliseconds late. Between moments as they were appointed there are exactly
@@ -54,16 +52,16 @@ pub(super) fn planned(draft: &mut Draft<'_>, at: Option<WallMs>, now: WallMs) {
 /// Whether another session has gone on within five seconds of this moment. The times of those that are
 /// still to come do not count: whoever is due goes first, or all would give way to each other for ever.
 fn has_begun_lately(draft: &Draft<'_>, moment: WallMs) -> bool {
-    let begun = |session: &Session| session.limits.returned_at;
+    let begun = |session: &Session| session.ahead.limits.returned_at;
     others(draft).filter_map(begun).any(|begun| is_near(begun, moment))
 }
 
 fn go_on(draft: &mut Draft<'_>, appointed: WallMs, moment: WallMs) {
     // It waits for its place already.
-    if draft.session.deferred.is_some() {
+    if draft.session.starts.deferred.is_some() {
         return;
     }
-    if let Err(refusal) = may_go_on(draft) {
+    if let Err(refusal) = draft.check_start().and_then(|()| draft.check_place()) {
         appointment::put_off(draft, appointed, &refusal);
     } else if draft.session.resumable() {
         draft.event(Event::LimitOver { at: moment });
@@ -71,19 +69,6 @@ fn go_on(draft: &mut Draft<'_>, appointed: WallMs, moment: WallMs) {
         start::resume(draft, None).ok();
     } else {
         draft.event(Event::ResumeAppointed { at: None });
-    }
-}
-
-fn may_go_on(draft: &Draft<'_>) -> Result<(), Refusal> {
-    if draft.gate.shut().is_some() {
-        return Err(draft.is_shut());
-    }
-    if draft.refuses_start() {
-        return Err(draft.is_full());
-    }
-    match &draft.session.worktree {
-        Some(place) => claims::check_place(draft.stirring(), place, &draft.session.id),
-        None => Ok(()),
     }
 }
 
@@ -108,7 +93,7 @@ fn is_near(one: WallMs, other: WallMs) -> bool {
 }
 
 fn slot(session: &Session) -> Option<WallMs> {
-    session.parked().and(session.appointment()).or(session.limits.returned_at)
+    session.parked().and(session.appointment()).or(session.ahead.limits.returned_at)
 }
 
 /// A person pauses a session that is parked: it is the user's pause from now on, and does not end by

@@ -8,14 +8,14 @@ use crate::subject::Subject;
 use std::collections::BTreeSet;
 
 impl Gate {
-    fn shut_mut(&mut self) -> Option<&mut Shut> {
+    /// Changes what is known of it while it is shut.
+    fn change(&mut self, change: impl FnOnce(&mut Shut)) {
         match self {
-            Self::Pausing(shut) | Self::Paused(shut) => Some(shut),
-            Self::Open { .. } => None,
+            Self::Pausing(shut) | Self::Paused(shut) => change(shut),
+            Self::Open { .. } => {}
         }
     }
 
-    /// Folds an event in.
     pub(crate) fn apply(&mut self, at: WallMs, subject: &Subject, event: &Event) {
         match (subject, event) {
             (_, Event::Gate(event)) => self.take(at, event),
@@ -56,15 +56,17 @@ impl Gate {
                 Self::Open { returning, .. } => drop(returning.remove(session)),
                 Self::Pausing(shut) | Self::Paused(shut) => drop(shut.set.remove(session)),
             },
-            GateEvent::Hastened { .. }
-            | GateEvent::Joined { .. }
-            | GateEvent::Overdue { .. }
-            | GateEvent::Stopped { .. }
-            | GateEvent::NotKept { .. } => {
-                if let Some(shut) = self.shut_mut() {
-                    shut.take(event);
-                }
-            }
+            GateEvent::Hastened { mode, on_timeout, .. } => self.change(|shut| {
+                (shut.wish.mode, shut.wish.on_timeout) = (*mode, *on_timeout);
+                (shut.overdue, shut.failed) = (false, BTreeSet::new());
+            }),
+            GateEvent::Joined { session } => self.change(|shut| {
+                shut.set.insert(session.clone());
+                shut.step = GateStep::Stopping;
+            }),
+            GateEvent::Overdue { .. } => self.change(|shut| shut.overdue = true),
+            GateEvent::Stopped { .. } => self.change(|shut| shut.step = GateStep::Keeping),
+            GateEvent::NotKept { .. } => self.change(|shut| shut.step = GateStep::Stopping),
         }
     }
 
@@ -95,30 +97,6 @@ impl Gate {
                     shut.set.remove(session);
                 }
             }
-        }
-    }
-}
-
-impl Shut {
-    /// Takes in what changes neither whether it is shut nor whether everything is paused.
-    fn take(&mut self, event: &GateEvent) {
-        match event {
-            GateEvent::Hastened { mode, on_timeout, .. } => {
-                (self.wish.mode, self.wish.on_timeout) = (*mode, *on_timeout);
-                (self.overdue, self.failed) = (false, BTreeSet::new());
-            }
-            GateEvent::Joined { session } => {
-                self.set.insert(session.clone());
-                self.step = GateStep::Stopping;
-            }
-            GateEvent::Overdue { .. } => self.overdue = true,
-            GateEvent::Stopped { .. } => self.step = GateStep::Keeping,
-            GateEvent::NotKept { .. } => self.step = GateStep::Stopping,
-            GateEvent::Shut { .. }
-            | GateEvent::Released { .. }
-            | GateEvent::Paused { .. }
-            | GateEvent::Opened { .. }
-            | GateEvent::Resumed { .. } => {}
         }
     }
 }

@@ -3,9 +3,9 @@
 use crate::event::Event;
 use crate::ids::OpId;
 use crate::looping::{Loop, LoopEvent, LoopStage, LoopTrace};
-use crate::session::Session;
+use crate::session::Ahead;
 
-impl Session {
+impl Ahead {
     pub(super) fn go_on_with_loop(&mut self, event: &LoopEvent) {
         let Some(looped) = &mut self.looped else { return };
         match event {

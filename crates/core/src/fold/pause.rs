@@ -1,6 +1,8 @@
 //! The fold, as far as pauses are concerned.
 
+use crate::event::Ending;
 use crate::ids::OpId;
+use crate::leftover::Leftovers;
 use crate::pause::{OnTimeout, PauseMode, PauseReason, PauseRecord, PauseStep, PauseWish};
 use crate::reason::{SafeRule, Why};
 use crate::rule::Rule;
@@ -18,12 +20,12 @@ pub(super) enum Progress {
     /// The screen is kept, or the pause goes on without it.
     Captured,
     /// The worktree is saved, and a process runs or has ended meanwhile.
-    Saved { runs: bool },
+    Saved {
+        runs: bool,
+    },
     /// The worktree is saved, and the process is to be stopped in place.
     Freezing,
-    /// It is.
     Frozen,
-    /// The process has ended.
     ProcessEnded,
     /// The worktree was saved once more, and is to be removed.
     Sealed,
@@ -66,8 +68,8 @@ impl Session {
             | Phase::Chore { .. } => false,
         };
         if !pauses && self.pause_to_come().is_none() {
-            self.resume_at = None;
-            self.stays = false;
+            self.ahead.resume_at = None;
+            self.course.stays = false;
         }
     }
 
@@ -108,9 +110,9 @@ impl Session {
 
     /// Keeps what the agent asks: an interrupt or the end of the process takes the question away.
     pub(super) fn keep_asks(&mut self) {
-        let known = |ask: &&Ask| self.was_asking.iter().any(|kept| kept.id == ask.id);
+        let known = |ask: &&Ask| self.talk.was_asking.iter().any(|kept| kept.id == ask.id);
         let fresh: Vec<_> = self.asked().iter().filter(|ask| !known(ask)).cloned().collect();
-        self.was_asking.extend(fresh);
+        self.talk.was_asking.extend(fresh);
     }
 
     pub(super) fn hasten(&mut self, mode: PauseMode, on_timeout: OnTimeout) {
@@ -145,10 +147,10 @@ impl Session {
     /// Takes in a snapshot of a pause. Without one, nothing tells how the worktree was left.
     pub(super) fn keep_snapshot(&mut self, snapshot: Option<&SnapshotRef>, warning: Option<&Why>) {
         if let Some(snapshot) = snapshot {
-            self.snapshot = Some(snapshot.clone());
-            self.unsaved = None;
+            self.saved.snapshot = Some(snapshot.clone());
+            self.upkeep.unsaved = None;
         }
-        self.baseline = snapshot.cloned();
+        self.saved.baseline = snapshot.cloned();
         let Some(pause) = self.pause() else { return };
         pause.record.snapshots.extend(snapshot.cloned());
         // Said of both snapshots, it is said once.
@@ -179,11 +181,11 @@ impl Session {
         let Phase::Pausing(pause) = &mut self.phase else { return };
         if !pause.is_again() {
             pause.record.at = at;
-            self.paused_at = Some(at);
+            self.course.paused_at = Some(at);
         }
         let parked = pause.record.reason == PauseReason::RateLimit;
         let safe = Rule::Paused(pause.record.rule.clone());
-        self.rule = if parked { Rule::LimitReached } else { safe };
+        self.course.rule = if parked { Rule::LimitReached } else { safe };
         self.phase = Phase::Rest(Rest::Paused(Box::new(pause.record.clone())));
     }
 
@@ -194,10 +196,10 @@ impl Session {
         }
         if self.runs() {
             // It writes on, whatever the pause has saved.
-            self.baseline = None;
+            self.saved.baseline = None;
         }
         if let Some(run) = &self.run {
-            self.was_asking.retain(|kept| run.asks.iter().all(|ask| ask.id != kept.id));
+            self.talk.was_asking.retain(|kept| run.asks.iter().all(|ask| ask.id != kept.id));
         }
         if let Phase::Pausing(pause) = &mut self.phase {
             self.phase = match pause.from.take() {
@@ -205,6 +207,35 @@ impl Session {
                 None if !self.runs() => Phase::Rest(Rest::Interrupted),
                 None => Phase::Live,
             };
+        }
+    }
+
+    /// Nothing of it moves any more, whatever an earlier process had left included.
+    pub(super) fn freeze(&mut self) {
+        self.starts.leftovers = Leftovers::default();
+        self.move_pause(Progress::Frozen);
+    }
+
+    /// A pause is as good without the process that it kept, but what it was kept for is lost.
+    pub(super) fn note_kept_end(&mut self, ending: &Ending) {
+        let kept = self.is_frozen();
+        if let (true, Phase::Rest(Rest::Paused(record))) = (kept, &mut self.phase) {
+            record.warnings.push(Why::KeptEnded(ending.told().to_string()));
+        }
+    }
+
+    /// The pause that it is in has another reason.
+    pub(super) fn take_pause_over(&mut self, reason: PauseReason) {
+        if let Phase::Rest(Rest::Paused(record)) = &mut self.phase {
+            record.reason = reason;
+        }
+        if let Phase::Pausing(pause) = &mut self.phase {
+            pause.reason = reason;
+            pause.record.reason = reason;
+        }
+        // The time of the limit is none any more. The one that a loop's own pause was asked with stays.
+        if self.pause_to_come().is_none() {
+            self.ahead.resume_at = None;
         }
     }
 }

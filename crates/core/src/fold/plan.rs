@@ -2,7 +2,9 @@
 
 use crate::event::Event;
 use crate::ids::{PlanId, RunId, SessionId};
-use crate::plan::{Plan, PlanEvent, PlanSpec, Run, RunStep, TaskRef, TaskSpec, schedule_of};
+use crate::plan::{
+    Plan, PlanEvent, PlanPause, PlanSpec, Run, RunStep, TaskRef, TaskSpec, schedule_of,
+};
 use crate::session::{Session, WallMs};
 use crate::shared::SharedMap;
 use std::collections::BTreeSet;
@@ -34,6 +36,9 @@ pub(crate) fn born(id: &PlanId, at: WallMs, event: &PlanEvent) -> Option<Plan> {
         skipped: BTreeSet::new(),
         tip: None,
         created_at: at,
+        executed_at: at,
+        cost_micros: 0,
+        granted_micros: 0,
     })
 }
 
@@ -41,12 +46,16 @@ impl Plan {
     /// Folds in what has happened to it.
     pub(crate) fn apply(&mut self, at: WallMs, event: &PlanEvent) {
         match event {
-            // It is there already.
-            PlanEvent::Begun { .. } => {}
+            // It is there already, or in its file alone.
+            PlanEvent::Begun { .. } | PlanEvent::TaskProposed { .. } => {}
             PlanEvent::Revised { spec } => self.revise(spec),
             PlanEvent::Continued { pace } => {
                 self.pace = pace.clone();
+                if self.paused == Some(PlanPause::Budget) {
+                    self.granted_micros = self.cost_micros;
+                }
                 self.paused = None;
+                self.executed_at = at;
             }
             PlanEvent::Stopped { why } => {
                 self.paused = Some(*why);
@@ -56,6 +65,10 @@ impl Plan {
                 let session = self.supersede(at, run, restart_of.as_ref(), resumed_from.as_ref());
                 let former = resumed_from.as_ref().filter(|_| *retry).and_then(|id| self.run(id));
                 let retries = former.map_or(0, |former| former.retries + 1);
+                // What a person has go on may cost as much again.
+                let granted = former.map(|former| former.granted_micros);
+                let cost = resumed_from.as_ref().and_then(|id| self.run(id));
+                let cost_micros = cost.map_or(0, |former| former.cost_micros);
                 self.begin_run(Run {
                     id: run.clone(),
                     task: task.clone(),
@@ -65,6 +78,8 @@ impl Plan {
                     alone: *alone,
                     retries,
                     as_it_is: false,
+                    cost_micros,
+                    granted_micros: granted.unwrap_or(cost_micros),
                     created_at: at,
                     updated_at: at,
                     restart_of: restart_of.clone(),
@@ -78,6 +93,7 @@ impl Plan {
                     run.as_it_is = *as_it_is;
                 }
             }
+            PlanEvent::RunCost { run, micros } => self.count(run, *micros),
             PlanEvent::RunAccepted { run, commit } => {
                 self.step(at, run, RunStep::Merging(commit.clone()));
             }
@@ -96,6 +112,15 @@ impl Plan {
                 self.skipped.insert(task.clone());
                 self.finish(task);
             }
+        }
+    }
+
+    /// What a session costs goes up only.
+    fn count(&mut self, run: &RunId, micros: u64) {
+        if let Some(run) = self.runs.get_mut(run) {
+            let more = micros.saturating_sub(run.cost_micros);
+            self.cost_micros = self.cost_micros.saturating_add(more);
+            run.cost_micros = run.cost_micros.max(micros);
         }
     }
 
@@ -157,7 +182,7 @@ impl Plan {
     }
 
     /// Whether a task is done, or is not to be.
-    pub(crate) fn is_done(&self, task: &str) -> bool {
+    pub fn is_done(&self, task: &str) -> bool {
         match self.latest_run(task) {
             Some(run) if matches!(run.step, RunStep::Succeeded(_)) => true,
             Some(_) => self.skipped.contains(task),

@@ -7,28 +7,28 @@ use crate::tree::{Found, Occasion, Restored, SnapshotRef};
 impl Session {
     /// A save is over, whatever came of it.
     pub(super) fn end_save(&mut self, op: Option<OpId>) {
-        self.saving.take_if(|saving| Some(*saving) == op);
+        self.upkeep.saving.take_if(|saving| Some(*saving) == op);
     }
 
     pub(super) fn take_save(&mut self, snapshot: &SnapshotRef, why: Occasion, generation: u32) {
-        self.snapshot = Some(snapshot.clone());
-        self.unsaved = None;
+        self.saved.snapshot = Some(snapshot.clone());
+        self.upkeep.unsaved = None;
         // One that comes late may have been taken under the next process's hands.
         let is_left = match self.phase {
             Phase::Rest(_) | Phase::Stopping { .. } => !self.runs(),
             Phase::Starting(_) | Phase::Live | Phase::Pausing(_) | Phase::Chore { .. } => false,
         };
-        if why == Occasion::ProcessEnded && generation == self.generation && is_left {
-            self.baseline = Some(snapshot.clone());
+        if why == Occasion::ProcessEnded && generation == self.agent.generation && is_left {
+            self.saved.baseline = Some(snapshot.clone());
         }
     }
 
     pub(super) fn take_restored(&mut self, snapshot: &SnapshotRef, notes: &[String]) {
-        self.baseline = Some(snapshot.clone());
+        self.saved.baseline = Some(snapshot.clone());
         // What is there is what the snapshot holds.
-        self.unsaved = None;
-        self.found = None;
-        self.restored = Some(Restored { snapshot: snapshot.clone(), notes: notes.to_vec() });
+        self.upkeep.unsaved = None;
+        self.upkeep.found = None;
+        self.upkeep.restored = Some(Restored { snapshot: snapshot.clone(), notes: notes.to_vec() });
         let mut rest = self.resting();
         if let Rest::Paused(record) = &mut rest {
             record.cleared = false;
@@ -38,17 +38,17 @@ impl Session {
 
     /// Takes in how the worktree was found before a start.
     pub(super) fn find_tree(&mut self, found: Option<&Found>) {
-        self.found = found.cloned();
-        self.restored = None;
+        self.upkeep.found = found.cloned();
+        self.upkeep.restored = None;
         if found.is_some() {
             // However it was found, a snapshot holds it.
-            self.unsaved = None;
+            self.upkeep.unsaved = None;
         }
         if let Some(Found::Changed { snapshot, paths }) = found {
-            self.snapshot = Some(snapshot.clone());
+            self.saved.snapshot = Some(snapshot.clone());
             // The user was told of it at the failed start already.
-            self.baseline = Some(snapshot.clone());
-            self.changed = Some(paths.clone());
+            self.saved.baseline = Some(snapshot.clone());
+            self.upkeep.changed = Some(paths.clone());
         }
     }
 
@@ -58,7 +58,7 @@ impl Session {
 
     pub(super) fn archive(&mut self, at: WallMs, place: &str) {
         let (place, from) = (place.to_owned(), self.resting());
-        self.trashed = Some(Box::new(Trashed { at, place, from }));
+        self.upkeep.trashed = Some(Trashed { at, place, from });
         self.rest_as(Rest::Archived);
     }
 
@@ -67,7 +67,9 @@ impl Session {
     pub(super) fn fall_back_from_removal(&mut self) {
         match &self.phase {
             Phase::Stopping { .. } if self.runs() => {}
-            Phase::Stopping { .. } if self.leftovers.trouble().is_none() => self.suspend(None),
+            Phase::Stopping { .. } if self.starts.leftovers.trouble().is_none() => {
+                self.suspend(None);
+            }
             Phase::Stopping { .. }
             | Phase::Starting(_)
             | Phase::Live
@@ -81,12 +83,12 @@ impl Session {
         if let Phase::Chore { chore: Chore::Return(name), .. } = &self.phase {
             self.name.clone_from(name);
         }
-        let from = self.trashed.take().map_or(Rest::Interrupted, |trashed| trashed.from);
+        let from = self.upkeep.trashed.take().map_or(Rest::Interrupted, |trashed| trashed.from);
         self.rest_as(from);
     }
 
     pub(super) fn empty(&mut self) {
-        self.trashed = None;
+        self.upkeep.trashed = None;
         self.rest_as(Rest::Archived);
     }
 }

@@ -17,24 +17,20 @@ pub enum Hearing {
 
 /// What an agent was seen to do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[expect(
-    missing_docs,
-    reason = "the fields are named like the session's own, where they are explained"
-)]
 pub enum Sign {
     /// It told its session id.
     RefKnown(String),
-    /// It takes messages.
     Ready,
     /// It took a message: this one, or what it was last handed if it does not say.
-    TookMessage { text: Option<String> },
-    /// It works.
+    TookMessage {
+        text: Option<String>,
+    },
     TurnBegan,
-    /// It started a tool.
-    ToolBegan { tool: String, what: String },
-    /// A tool has ended.
+    ToolBegan {
+        tool: String,
+        what: String,
+    },
     ToolEnded(String),
-    /// Work beside its turn.
     Background(u32),
     /// It is done with its turn.
     TurnEnded,
@@ -42,15 +38,17 @@ pub enum Sign {
     TurnCut,
     /// An error has ended its turn, in its own words: it is not logged in, say.
     TurnFailed(String),
-    /// It asks.
     Asked(Ask),
-    /// It no longer asks.
     AskGone(AskId),
     /// Its usage limit is reached. It may try again by itself.
-    LimitReached { reset_at: String },
+    LimitReached {
+        reset_at: String,
+    },
     /// Its turn has ended because its usage limit is reached: seconds since 1970 at which that ends,
     /// or what else the agent tells.
-    TurnLimited { reset_at: String },
+    TurnLimited {
+        reset_at: String,
+    },
     /// Its screen has come to another state.
     Screen(ScreenState),
     /// It rejects the session id it was given.

@@ -4,14 +4,11 @@ use crate::event::Ending;
 use crate::leftover::Leftovers;
 use crate::session::Process;
 
-/// How a process ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Exit {
     /// By itself or by a signal.
     pub ending: Ending,
-    /// We ended it.
     pub ordered: bool,
-    /// What it left behind.
     pub left: Leftovers,
     /// The last lines that it wrote for a person, if its end was not ordered; few and short.
     pub last_words: String,
@@ -31,12 +28,9 @@ impl Exit {
 
 /// What was found of a session after a start of the daemon.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(
-    missing_docs,
-    reason = "the fields are named like the session's own, where they are explained"
-)]
 pub enum World {
-    /// A holder lives, and its agent too. `untouched`: nothing was ever sent to it, which its holder knows.
+    /// A holder lives, and its agent too. `untouched`: what is on its way was never sent to it,
+    /// which its holder knows.
     Alive { generation: u32, process: Process, began_at: u64, untouched: bool },
     /// The process has ended and left a record.
     Ended { generation: u32, exit: Exit },

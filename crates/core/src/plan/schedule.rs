@@ -12,7 +12,6 @@ use std::sync::Arc;
 /// A task as far as the order is concerned.
 #[derive(Debug, Clone, Copy)]
 pub struct Link<'t> {
-    /// Its name.
     pub id: &'t str,
     /// The group that it belongs to.
     pub parent: Option<&'t str>,
@@ -202,7 +201,6 @@ impl Schedule {
         was.then(|| self.come(end(at), true))
     }
 
-    /// Whether everything is done.
     pub fn is_over(&self) -> bool {
         self.done == self.order.ids.len()
     }

@@ -35,13 +35,13 @@ fn begin(draft: &mut Draft<'_>) {
 fn tell_reason(draft: &mut Draft<'_>) {
     let why = if draft.gate.shut().is_some() { Deferral::Gate } else { Deferral::Limit };
     let other = |session: &&Session| {
-        session.deferred.is_some_and(|deferred| deferred.why != why)
+        session.starts.deferred.is_some_and(|deferred| deferred.why != why)
             && matches!(session.phase, Phase::Rest(_))
     };
     let ids: Vec<_> = draft.stirring().filter(other).map(|session| session.id.clone()).collect();
     for id in ids {
         if draft.turn_to(&id).is_ok()
-            && let Some(Deferred { cause, turn, .. }) = draft.session.deferred
+            && let Some(Deferred { cause, turn, .. }) = draft.session.starts.deferred
         {
             draft.event(Event::StartDeferred { cause, why, turn });
         }
@@ -50,9 +50,10 @@ fn tell_reason(draft: &mut Draft<'_>) {
 
 /// The one that has waited longest, if it may start.
 fn next(draft: &Draft<'_>) -> Option<SessionId> {
-    let turn = |session: &&Session| session.deferred.as_ref().map(|deferred| deferred.turn);
-    let waits =
-        |session: &&Session| session.deferred.is_some() && matches!(session.phase, Phase::Rest(_));
+    let turn = |session: &&Session| session.starts.deferred.as_ref().map(|deferred| deferred.turn);
+    let waits = |session: &&Session| {
+        session.starts.deferred.is_some() && matches!(session.phase, Phase::Rest(_))
+    };
     let first = draft.stirring().filter(waits).min_by_key(turn)?;
     draft.why_wait(&first.id).is_none().then(|| first.id.clone())
 }

@@ -36,20 +36,20 @@ pub(super) fn next(draft: &mut Draft<'_>) {
                 && !session.is_asked_about()
         }
     };
-    let Some(next) = session.queue.front() else { return };
+    let Some(next) = session.talk.queue.front() else { return };
     if !may || next.delivery != Delivery::Queued {
         return;
     }
     let (message, mut text) = (next.id, next.text.clone());
     if session.spec.traits.signs == SignSource::Structured {
-        if let Some(paths) = &session.changed {
+        if let Some(paths) = &session.upkeep.changed {
             text.insert_str(0, &changed_note(paths));
         }
-        if session.cut_off {
+        if session.talk.cut_off {
             text.insert_str(0, CUT_OFF_NOTE);
         }
     }
-    let generation = session.generation;
+    let generation = session.agent.generation;
     draft.event(Event::DeliveryBegan { message });
     draft.effect(Effect::Deliver { generation, message, text });
 }

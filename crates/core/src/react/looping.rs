@@ -18,7 +18,7 @@ pub(super) fn go_on(draft: &mut Draft<'_>) {
     if draft.hold_back {
         return;
     }
-    let Some(looped) = &draft.session.looped else { return };
+    let Some(looped) = &draft.session.ahead.looped else { return };
     match looped.stage {
         LoopStage::Open => end_if_over(draft),
         LoopStage::Due { .. } => begin_if_it_may(draft),
@@ -45,7 +45,7 @@ fn comes_back(draft: &Draft<'_>) -> bool {
 /// A pause that was asked for begins once nothing is open, and before anything is counted. Where
 /// nothing runs any more there is nothing to wait for.
 pub(super) fn pause_if_wanted(draft: &mut Draft<'_>) {
-    let Some(looped) = &draft.session.looped else { return };
+    let Some(looped) = &draft.session.ahead.looped else { return };
     let Some(to_come) = looped.pausing else { return };
     // What waits for a person does nothing meanwhile, and may wait for long.
     let between = match looped.stage {
@@ -81,9 +81,9 @@ pub(super) fn pause_if_wanted(draft: &mut Draft<'_>) {
 /// as well while it is paused.
 fn is_untouched(draft: &Draft<'_>) -> bool {
     let session = &draft.session;
-    let begun = session.looped.as_ref().is_some_and(|looped| looped.worked || looped.awaited);
+    let begun = session.ahead.looped.as_ref().is_some_and(|looped| looped.worked || looped.awaited);
     let waits = |message: &Message| message.delivery == Delivery::Queued;
-    let words_wait = !session.queue.is_empty() && session.queue.iter().all(waits);
+    let words_wait = !session.talk.queue.is_empty() && session.talk.queue.iter().all(waits);
     !begun && words_wait && session.is_ready() && !session.turn().under_way()
 }
 
@@ -119,7 +119,7 @@ fn end_if_over(draft: &mut Draft<'_>) {
         Course::Again => say_again(draft),
         Course::Limited => begin_by_itself(draft, PauseReason::RateLimit),
         Course::Over { failed } => {
-            let Some(looped) = &draft.session.looped else { return };
+            let Some(looped) = &draft.session.ahead.looped else { return };
             let iteration = looped.iteration;
             tell(draft, LoopEvent::Ended { iteration, failed });
             draft.effect(Effect::LookBack { iteration });
@@ -134,8 +134,8 @@ fn end_if_over(draft: &mut Draft<'_>) {
 
 fn course(draft: &Draft<'_>) -> Course {
     let session = &draft.session;
-    let worked = session.looped.as_ref().is_some_and(|looped| looped.worked);
-    let awaited = session.looped.as_ref().is_some_and(|looped| looped.awaited);
+    let worked = session.ahead.looped.as_ref().is_some_and(|looped| looped.worked);
+    let awaited = session.ahead.looped.as_ref().is_some_and(|looped| looped.awaited);
     let cut = session.is_unfinished() || !worked;
     let refused = draft.own_events().any(|event| matches!(event, Event::MessageRefused { .. }));
     let start_failed = draft.own_events().any(|event| matches!(event, Event::StartFailed { .. }));
@@ -145,11 +145,11 @@ fn course(draft: &Draft<'_>) -> Course {
         Phase::Rest(_) if start_failed => of_failed_start(draft, worked),
         Phase::Live if session.spec.traits.signs == SignSource::Structured => {
             let limited = session.run.as_ref().is_some_and(|run| run.limited);
-            let works = session.live_status() != Status::Idle || !session.queue.is_empty();
+            let works = session.live_status() != Status::Idle || !session.talk.queue.is_empty();
             match (works || limited || awaited, refused) {
                 (true, _) => Course::GoesOn,
                 (false, true) => Course::Over { failed: true },
-                (false, false) if session.turn_failed.is_some() => Course::NotBegun,
+                (false, false) if session.talk.turn_failed.is_some() => Course::NotBegun,
                 (false, false) if cut && has_said => Course::Again,
                 (false, false) => Course::Over { failed: false },
             }
@@ -157,19 +157,19 @@ fn course(draft: &Draft<'_>) -> Course {
         Phase::Rest(Rest::Completed) if is_program(draft) => Course::Over { failed: false },
         Phase::Rest(Rest::Failed(_)) if is_program(draft) => Course::Over { failed: true },
         Phase::Rest(Rest::Suspended) if !suspended => Course::GoesOn,
-        Phase::Rest(Rest::Suspended) if session.limits.unanswered => Course::Limited,
+        Phase::Rest(Rest::Suspended) if session.ahead.limits.unanswered => Course::Limited,
         // It has left without taking what it was to take, and would again.
-        Phase::Rest(Rest::Suspended) if !session.queue.is_empty() && has_died(draft) => {
+        Phase::Rest(Rest::Suspended) if !session.talk.queue.is_empty() && has_died(draft) => {
             Course::Blocked
         }
-        Phase::Rest(Rest::Suspended) if session.queue.is_empty() => {
+        Phase::Rest(Rest::Suspended) if session.talk.queue.is_empty() => {
             if cut && has_said {
                 Course::Again
             } else {
                 Course::Over { failed: false }
             }
         }
-        Phase::Rest(Rest::Interrupted) if session.limits.unanswered && has_died(draft) => {
+        Phase::Rest(Rest::Interrupted) if session.ahead.limits.unanswered && has_died(draft) => {
             Course::Limited
         }
         // It died by itself, and we have seen it. After a reboot a person decides.
@@ -189,7 +189,7 @@ fn course(draft: &Draft<'_>) -> Course {
 fn of_failed_start(draft: &Draft<'_>, worked: bool) -> Course {
     let before = draft.before().map(|session| &session.phase);
     let anew = matches!(before, Some(Phase::Starting(start)) if start.cause == StartCause::Restart);
-    let first = draft.session.looped.as_ref().is_some_and(|looped| looped.iteration <= 1);
+    let first = draft.session.ahead.looped.as_ref().is_some_and(|looped| looped.iteration <= 1);
     let paused = matches!(draft.session.phase, Phase::Rest(Rest::Paused(_)));
     match (worked, anew) {
         (false, true) => Course::NotBegun,
@@ -199,7 +199,7 @@ fn of_failed_start(draft: &Draft<'_>, worked: bool) -> Course {
 }
 
 fn say_again(draft: &mut Draft<'_>) {
-    if draft.session.limits.unanswered {
+    if draft.session.ahead.limits.unanswered {
         start::go_on(draft);
     } else if let Some(words) = draft.session.spec.prompt.clone() {
         draft.new_message(words);
@@ -208,7 +208,7 @@ fn say_again(draft: &mut Draft<'_>) {
 
 /// Whether a look back is under way, or follows from what has just come.
 fn is_looked_at(draft: &Draft<'_>) -> bool {
-    match draft.session.looped.as_ref().map(|looped| &looped.stage) {
+    match draft.session.ahead.looped.as_ref().map(|looped| &looped.stage) {
         Some(LoopStage::Looking { .. }) => true,
         Some(LoopStage::Open) => has_died(draft),
         Some(LoopStage::Due { .. } | LoopStage::Done(_) | LoopStage::Stopped { .. }) | None => {
@@ -231,7 +231,7 @@ fn begin_if_it_may(draft: &mut Draft<'_>) {
     let session = &draft.session;
     let runs = session.phase == Phase::Live;
     let may = match &session.phase {
-        Phase::Live => session.live_status() == Status::Idle && session.queue.is_empty(),
+        Phase::Live => session.live_status() == Status::Idle && session.talk.queue.is_empty(),
         Phase::Rest(Rest::Suspended | Rest::Interrupted | Rest::Completed | Rest::Failed(_)) => {
             true
         }
@@ -241,8 +241,8 @@ fn begin_if_it_may(draft: &mut Draft<'_>) {
         | Phase::Stopping { .. }
         | Phase::Chore { .. } => false,
     };
-    let broke = session.looped.as_ref().is_some_and(|looped| looped.broke.is_some());
-    if !may || broke || session.barred.is_some() || runs && draft.gate.shut().is_some() {
+    let broke = session.ahead.looped.as_ref().is_some_and(|looped| looped.broke.is_some());
+    if !may || broke || session.upkeep.barred.is_some() || runs && draft.gate.shut().is_some() {
         return;
     }
     if !runs && draft.must_wait().is_some() {

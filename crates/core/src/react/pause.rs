@@ -10,7 +10,7 @@ use crate::session::Phase;
 pub(super) fn go_on_if_safe(draft: &mut Draft<'_>) {
     let Phase::Pausing(pause) = &draft.session.phase else { return };
     let op = pause.op;
-    let cut = pause.step == PauseStep::Interrupting && draft.session.cut_off;
+    let cut = pause.step == PauseStep::Interrupting && draft.session.talk.cut_off;
     if matches!(pause.step, PauseStep::Boundary | PauseStep::Interrupting)
         && draft.session.runs()
         && let Some(rule) = draft.session.safe_rule()

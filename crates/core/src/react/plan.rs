@@ -5,13 +5,15 @@ use crate::decide::pause;
 use crate::draft::Draft;
 use crate::effect::Effect;
 use crate::event::Event;
-use crate::gate::{Gate, GateEvent};
-use crate::ids::{PlanId, RunId, SessionId};
+use crate::gate::GateEvent;
+use crate::ids::{PlanId, RunId};
 use crate::pause::{OnTimeout, PauseMode, PauseReason, PauseWish};
 use crate::plan::{Plan, PlanEvent, PlanPause, Run, RunFault, RunStep, TaskRef};
 use crate::session::{Phase, Rest, Session, Start, StartCause};
 use crate::status::Status;
+use crate::timer::{TimerKey, WallMs, When};
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 /// How an interrupted plan pauses its sessions: now, and whatever their agents do.
 pub(crate) fn wish(mode: PauseMode) -> PauseWish {
@@ -77,7 +79,7 @@ pub(super) fn stop_with_session(draft: &mut Draft<'_>) {
             Event::PauseBegan { reason: PauseReason::User | PauseReason::UserInterrupt, .. }
         )
     };
-    let paused = draft.own_events().any(by_person) && !returns(draft, &draft.session.id);
+    let paused = draft.own_events().any(by_person) && !draft.gate.holds(&draft.session.id);
     if paused || taken_from_gate(draft) {
         stop_plan(draft);
     }
@@ -93,14 +95,6 @@ fn taken_from_gate(draft: &Draft<'_>) -> bool {
     stays && draft.gate.shut().is_some() && draft.house_events().any(released)
 }
 
-/// Whether the gate has stopped this session, which comes back with it.
-fn returns(draft: &Draft<'_>, session: &SessionId) -> bool {
-    match &draft.gate {
-        Gate::Open { returning, .. } => returning.contains(session),
-        Gate::Pausing(shut) | Gate::Paused(shut) => shut.set.contains(session),
-    }
-}
-
 /// Pauses the session in hand if it is a run whose turn failed. Nothing of it is judged: a person sees to what was
 /// in its way, and it goes on.
 pub(super) fn pause_if_failed(draft: &mut Draft<'_>) {
@@ -108,7 +102,7 @@ pub(super) fn pause_if_failed(draft: &mut Draft<'_>) {
     let session = &draft.session;
     let rests = matches!(session.phase, Phase::Rest(Rest::Suspended | Rest::Completed));
     let idle = session.phase == Phase::Live && session.live_status() == Status::Idle;
-    if session.turn_failed.is_some() && (idle || rests) && has_ended(session) && works() {
+    if session.talk.turn_failed.is_some() && (idle || rests) && has_ended(session) && works() {
         begin_by_itself(draft, PauseReason::Error);
     }
 }
@@ -174,16 +168,72 @@ fn is_done(session: &Session) -> bool {
         | Status::Failed
         | Status::Archived => false,
     };
-    at_rest && session.turn_failed.is_none() && has_ended(session)
+    at_rest && session.talk.turn_failed.is_none() && has_ended(session)
 }
 
 /// Whether nothing of it is under way or to come, however its last turn ended.
 fn has_ended(session: &Session) -> bool {
-    session.ran
-        && session.queue.is_empty()
+    session.agent.ran
+        && session.talk.queue.is_empty()
         && !session.is_unfinished()
-        && session.undelivered.is_none()
+        && session.starts.undelivered.is_none()
         && session.turn().background == 0
+}
+
+/// Sets the timer for what the session in hand works on, from when its agent works on it. A daemon that begins anew gives
+/// it its time once more.
+pub(super) fn limit_time(draft: &mut Draft<'_>) {
+    let works = |session: &Session, plan: Option<&Plan>, of: &TaskRef| {
+        let run = plan.and_then(|plan| plan.run_of(of, &session.id));
+        let is_worked_on =
+            |run: &&Run| session.phase == Phase::Live && run.step == RunStep::Working;
+        run.filter(is_worked_on).map(|run| run.id.clone())
+    };
+    let Some(of) = draft.session.spec.task.as_deref() else { return };
+    let before = draft.before().and_then(|before| works(before, draft.plan_before(&of.plan), of));
+    let now = works(&draft.session, draft.plan(&of.plan), of);
+    if now.is_some() && (now != before || draft.just_met) {
+        set_time(draft);
+    }
+}
+
+fn set_time(draft: &mut Draft<'_>) {
+    let of = draft.session.spec.task.as_deref();
+    let task = of.and_then(|of| draft.plan(&of.plan)?.task(&of.task));
+    if let Some(time) = task.and_then(|task| task.budget.time()) {
+        draft.timer(TimerKey::Budget, When::after(time));
+    }
+}
+
+/// The agent of the session in hand has had its time. While it waits for a person, it takes none.
+pub(crate) fn time_is_up(draft: &mut Draft<'_>) {
+    let works = run_in_hand(draft).is_some_and(|(_, run)| run.step == RunStep::Working);
+    if !works || draft.session.phase != Phase::Live {
+        return;
+    }
+    if draft.session.waits_for_person() {
+        set_time(draft);
+        return;
+    }
+    // One that hangs is what this is for.
+    let wish = PauseWish { reason: PauseReason::Budget, ..wish(PauseMode::Interrupt) };
+    pause::begin(draft, wish).ok();
+}
+
+fn wall_after(begun: WallMs, time: Duration) -> WallMs {
+    begun.saturating_add(WallMs::try_from(time.as_millis()).unwrap_or(WallMs::MAX))
+}
+
+/// Sets the timer of a plan that goes on, from when it was executed.
+pub(crate) fn limit_time_again(draft: &mut Draft<'_>, id: &PlanId) {
+    let Some(plan) = draft.plan(id).filter(|plan| plan.paused.is_none() && !plan.is_over()) else {
+        return;
+    };
+    let begun = if plan.executed_at == 0 { plan.created_at } else { plan.executed_at };
+    if let Some(time) = plan.spec.budget.time() {
+        let (key, when) = (TimerKey::Budget, When::At(wall_after(begun, time)));
+        draft.plan_effect(id, Effect::SetTimer { key, when });
+    }
 }
 
 /// Has the work of a run committed and judged, or taken as it is.
@@ -214,10 +264,11 @@ pub(crate) fn begin_ready(draft: &mut Draft<'_>) {
 }
 
 /// The run that may begin now. One that waits for a usage limit keeps others of the same agent back, which would
-/// only meet that limit too, and nobody else.
+/// only meet that limit too, and nobody else. Which agent a persona stands for is known outside only: another persona
+/// may be another agent.
 fn next(draft: &Draft<'_>, plan: &Plan) -> Option<(RunId, String)> {
     let room = usize::try_from(plan.pace.jobs.max(1)).unwrap_or(usize::MAX);
-    let agent = |task: &str| plan.task(task).and_then(|task| task.agent.as_deref());
+    let agent = |task: &str| plan.task(task).map(|task| (&task.agent, &task.persona));
     let (mut at_work, mut limited) = (0, BTreeSet::new());
     for run in plan.active.iter().filter_map(|run| plan.run(run)) {
         match share(draft, run) {
@@ -255,19 +306,19 @@ fn share(draft: &Draft<'_>, run: &Run) -> Share {
             };
             match &session.phase {
                 Phase::Rest(Rest::Interrupted | Rest::Archived) => Share::None,
-                Phase::Rest(Rest::Paused(_)) if returns(draft, &session.id) => Share::Room,
+                Phase::Rest(Rest::Paused(_)) if draft.gate.holds(&session.id) => Share::Room,
                 Phase::Rest(Rest::Paused(_)) if session.parked().is_some() => {
                     if session.comes_back() { Share::Agent } else { Share::None }
                 }
                 Phase::Rest(Rest::Paused(pause)) => match pause.reason {
-                    PauseReason::User | PauseReason::UserInterrupt | PauseReason::Error => {
-                        Share::None
-                    }
+                    PauseReason::User
+                    | PauseReason::UserInterrupt
+                    | PauseReason::Error
+                    | PauseReason::Budget => Share::None,
                     PauseReason::Resource
                     | PauseReason::IdleTimeout
                     | PauseReason::Global
                     | PauseReason::RateLimit
-                    | PauseReason::Budget
                     | PauseReason::Shutdown
                     | PauseReason::Crash => Share::Room,
                 },
@@ -289,6 +340,9 @@ fn share(draft: &Draft<'_>, run: &Run) -> Share {
 
 /// Goes on with what the former daemon had begun.
 pub(crate) fn go_on(draft: &mut Draft<'_>) {
+    for id in draft.plans(|plan| plan.spec.budget.time().is_some()) {
+        limit_time_again(draft, &id);
+    }
     for id in draft.plans(|plan| !plan.active.is_empty()) {
         let Some(plan) = draft.plan(&id) else { continue };
         let active = plan.active.iter().filter_map(|run| plan.run(run));

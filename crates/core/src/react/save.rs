@@ -9,7 +9,7 @@ use crate::tree::Occasion;
 
 /// Saves what a turn or a process has left, if this decision has seen the end of one.
 pub(super) fn if_something_ended(draft: &mut Draft<'_>) {
-    if draft.session.worktree.is_none() {
+    if draft.session.place.worktree.is_none() {
         return;
     }
     let (mut turn, mut process) = (false, false);

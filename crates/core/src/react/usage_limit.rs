@@ -25,7 +25,7 @@ pub(super) fn plan(draft: &mut Draft<'_>) {
     let rests = |event: &Event| matches!(event, Event::Paused { .. } | Event::StartFailed { .. });
     let rests = draft.own_events().any(rests) || draft.just_met;
     let returns = draft.session.parked().is_some() || draft.session.is_to_be_tried_again();
-    if returns && draft.session.resume_at.is_none() && rests {
+    if returns && draft.session.ahead.resume_at.is_none() && rests {
         draft.effect(Effect::PlanReturn);
     }
 }

@@ -16,9 +16,9 @@ pub(super) fn if_wanted(draft: &mut Draft<'_>) {
     let wanted = arrived || draft.wake;
     // Behind a message in doubt it waits, but not for ever: the look before the start may find out
     // what became of that one, and a session that runs can be asked.
-    let waits = draft.session.queue.iter().any(|m| m.delivery == Delivery::Queued);
+    let waits = draft.session.talk.queue.iter().any(|m| m.delivery == Delivery::Queued);
     if draft.session.wakes() && wanted && waits {
-        let waits_already = draft.session.deferred.is_some();
+        let waits_already = draft.session.starts.deferred.is_some();
         if let Some(why) = draft.must_wait() {
             if !waits_already {
                 draft.defer(StartCause::Message, why);

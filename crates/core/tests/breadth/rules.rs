@@ -29,7 +29,9 @@ pub(crate) fn event(before: &Session, event: &Event) -> Verdict {
         must(pause.op == *op, || format!("{id}: another pause has ended"))?;
         let may_run = before.spec.keep_process && pause.step == PauseStep::Sealing;
         must(!before.runs() || may_run, || format!("{id}: paused with a process"))?;
-        must(before.leftovers.trouble().is_none(), || format!("{id}: paused with leftovers"))?;
+        must(before.starts.leftovers.trouble().is_none(), || {
+            format!("{id}: paused with leftovers")
+        })?;
         let saved = match pause.step {
             PauseStep::Saving => pause.from.is_some(),
             PauseStep::Sealing | PauseStep::Clearing => true,
@@ -47,7 +49,7 @@ pub(crate) fn event(before: &Session, event: &Event) -> Verdict {
     }
     if let Some((op, _)) = event.ends() {
         let under_way = before.operation().is_some_and(|(own, _)| own == op);
-        let asked = [before.saving, before.compaction.asked].contains(&Some(op));
+        let asked = [before.upkeep.saving, before.upkeep.compaction.asked].contains(&Some(op));
         // A stop that finds nothing to wait for is over as soon as it has begun.
         let at_once = matches!(event, Event::Suspended { .. });
         must(under_way || asked || at_once, || format!("{id}: {op:?} ends and was not under way"))?;
@@ -84,7 +86,7 @@ pub(crate) fn house(house: &House) -> Verdict {
     for session in house.all_sessions() {
         stands(session)?;
         if session.runs() && !session.is_frozen() {
-            let folder = session.worktree.as_ref();
+            let folder = session.place.worktree.as_ref();
             must(folders.insert(folder), || format!("two are at work in {folder:?}"))?;
         }
     }
@@ -97,9 +99,9 @@ fn stands(session: &Session) -> Verdict {
         let kept = session.spec.keep_process && session.is_frozen();
         must(!session.runs() || kept, || format!("{id}: rests with a process"))?;
     }
-    let ahead = session.queue.iter().skip(1).all(|m| m.delivery != Delivery::Sent);
+    let ahead = session.talk.queue.iter().skip(1).all(|m| m.delivery != Delivery::Sent);
     must(ahead, || format!("{id}: more than one message on its way"))?;
-    must(session.set_aside.is_none() || session.operation().is_some(), || {
+    must(session.starts.set_aside.is_none() || session.operation().is_some(), || {
         format!("{id}: something is set aside and no restart is under way")
     })
 }
@@ -120,10 +122,9 @@ pub(crate) fn goes_on(state: &State) -> Verdict {
     }
     let at_work = state.house.all_sessions().filter(|session| session.is_at_work()).count();
     if state.house.gate().shut().is_none() && !state.house.limits().are_reached_by(at_work) {
-        let waits = state
-            .house
-            .all_sessions()
-            .find(|session| session.deferred.is_some() && matches!(session.phase, Phase::Rest(_)));
+        let waits = state.house.all_sessions().find(|session| {
+            session.starts.deferred.is_some() && matches!(session.phase, Phase::Rest(_))
+        });
         must(waits.is_none(), || format!("{waits:?} waits for nothing"))?;
     }
     if let Gate::Pausing(shut) = state.house.gate() {

@@ -4,17 +4,17 @@ use crate::rules;
 use crate::steps::Step;
 use glis_core::effect::Effect;
 use glis_core::event::{Ending, Spot};
-use glis_core::input::{Command, Exit, Hearing, Outcome, Sign, World};
+use glis_core::input::{Checked, Command, Done, Exit, Hearing, Outcome, Sign, Taken, Use, World};
 use glis_core::leftover::Leftovers;
 use glis_core::looping::LookedBack;
 use glis_core::pause::Captured;
 use glis_core::reason::Why;
 use glis_core::refusal::ResumeFault;
-use glis_core::session::Process;
+use glis_core::session::{Chore, Process};
 use glis_core::spec::{Mode, RefOrigin, SignSource, Spec, Takes, Traits};
-use glis_core::tree::{PathList, SnapshotRef};
+use glis_core::tree::SnapshotRef;
 use glis_core::verdict::{Author, Unruled, Verdict};
-use glis_core::{House, Input, Recorded, Session, SessionId, Subject, TimerKey};
+use glis_core::{House, Input, MessageId, Recorded, Session, SessionId, Subject, TimerKey};
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io;
@@ -27,8 +27,8 @@ pub(crate) struct Site {
     spec: Spec,
     /// The generation of its process, while one lives.
     pub(crate) alive: Option<u32>,
-    /// Something was ever sent to it.
-    touched: bool,
+    /// The last message that was sent to it.
+    handed: Option<MessageId>,
     /// It is stopped in place.
     pub(crate) frozen: bool,
     /// The hash of what the house knows of it.
@@ -95,7 +95,7 @@ impl State {
             id: SessionId(name.to_owned()),
             spec: spec.clone(),
             alive: None,
-            touched: false,
+            handed: None,
             frozen: false,
             known: 0,
         };
@@ -111,7 +111,7 @@ impl State {
 
     /// How many spells of idleness ago this one was: their numbers are only given away.
     fn ago(&self, id: &SessionId, spell: u64) -> u64 {
-        self.house.session(id).map_or(0, |session| session.idle_spells.saturating_sub(spell))
+        self.house.session(id).map_or(0, |session| session.course.idle_spells.saturating_sub(spell))
     }
 
     /// Names the state: what is known of each session, and what is under way. The numbers that the next
@@ -119,7 +119,7 @@ impl State {
     pub(crate) fn key(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         for site in &self.sites {
-            (site.known, site.alive, site.touched, site.frozen).hash(&mut hasher);
+            (site.known, site.alive, self.is_untouched(site), site.frozen).hash(&mut hasher);
         }
         let mut gate = Writer(DefaultHasher::new());
         let (at, places) = (self.house.gate(), self.house.limits());
@@ -247,7 +247,8 @@ impl State {
         }
         for who in 0..self.sites.len() {
             let site = self.site(who)?;
-            let (session, alive, untouched) = (site.id.clone(), site.alive, !site.touched);
+            let (session, alive) = (site.id.clone(), site.alive);
+            let untouched = self.is_untouched(site);
             if self.house.session(&session).is_none() {
                 continue;
             }
@@ -293,12 +294,19 @@ impl State {
         touched.iter().try_for_each(|about| self.know(about))
     }
 
+    /// Whether what is on its way to it was never sent.
+    fn is_untouched(&self, site: &Site) -> bool {
+        let sent = self.house.session(&site.id).and_then(Session::in_flight);
+        sent.map(|sent| sent.id) != site.handed
+    }
+
     /// Hashes what the house knows of a session that something has happened to.
     fn know(&mut self, about: &Subject) -> Result<(), String> {
         for site in self.sites.iter_mut().filter(|site| about.is(&site.id)) {
             if let Some(session) = self.house.session(&site.id) {
                 let mut hasher = Writer(DefaultHasher::new());
-                let session = Session { idle_spells: 0, ..session.clone() };
+                let mut session = session.clone();
+                session.course.idle_spells = 0;
                 serde_json::to_writer(&mut hasher, &session).map_err(|fault| fault.to_string())?;
                 site.known = hasher.0.finish();
             }
@@ -319,26 +327,19 @@ impl State {
                 branch: None,
                 notes: Vec::new(),
             },
-            Effect::CheckStart { op } => Outcome::StartChecked {
-                op: *op,
-                found: None,
-                set_up: None,
-                forgotten: Vec::new(),
-                unheard: Vec::new(),
-            },
+            Effect::CheckStart { op } => {
+                Outcome::StartChecked { op: *op, result: Ok(Checked::default()) }
+            }
             Effect::StartProcess { op, generation } => {
-                (site.alive, site.touched, site.frozen) = (Some(*generation), false, false);
+                (site.alive, site.handed, site.frozen) = (Some(*generation), None, false);
                 let (op, generation) = (*op, *generation);
                 Outcome::ProcessStarted { op, generation, process: process(), began_at: 0 }
             }
             Effect::Deliver { message, .. } => {
-                site.touched = true;
+                site.handed = Some(*message);
                 Outcome::Delivered { message: *message }
             }
-            Effect::GiveAnswer { ask, .. } => {
-                site.touched = true;
-                Outcome::AnswerGiven { ask: ask.id.clone() }
-            }
+            Effect::GiveAnswer { ask, .. } => Outcome::AnswerGiven { ask: ask.id.clone() },
             Effect::Judge { generation, ask } => {
                 let verdict = Verdict::Accept { rule: "ls".to_owned(), author: Author::Glis };
                 Outcome::Judged { generation: *generation, ask: ask.clone(), verdict }
@@ -349,35 +350,41 @@ impl State {
                 Outcome::ProcessEnded { generation: *generation, exit }
             }
             Effect::PlanReturn => Outcome::ReturnPlanned { at: Some(1), now: 1 },
-            Effect::CheckSave { op } => Outcome::CanSave { op: *op },
+            Effect::CheckSave { op } => Outcome::SaveChecked { op: *op, result: Ok(()) },
             Effect::CheckIdle { spell, cause } => {
-                Outcome::NotInUse { spell: *spell, cause: *cause }
+                Outcome::UseChecked { spell: *spell, cause: *cause, usage: Use::Free }
             }
             Effect::CaptureTerminal { op } => Outcome::TerminalCaptured { op: *op, screen_at: 0 },
             Effect::TakeSnapshot { op, moment } => Outcome::SnapshotTaken {
                 op: *op,
                 moment: *moment,
-                snapshot: Some(snapshot()),
-                left_out: PathList::default(),
-                warning: None,
+                result: Ok(Taken { snapshot: Some(snapshot()), ..Taken::default() }),
             },
             Effect::Freeze { op, generation } => {
                 site.alive.filter(|alive| alive == generation)?;
                 site.frozen = true;
-                Outcome::ProcessFrozen { op: *op }
+                Outcome::Frozen { op: *op, result: Ok(()) }
             }
             Effect::Thaw { op, generation } => {
                 site.alive.filter(|alive| alive == generation)?;
                 site.frozen = false;
-                Outcome::Thawed { op: *op }
+                Outcome::Thawed { op: *op, result: Ok(()) }
             }
             Effect::Sweep { op } => Outcome::Swept { op: *op, left: Leftovers::default() },
-            Effect::PutAside { op } => Outcome::PutAside { op: *op, place: "/t".to_owned() },
+            Effect::DoChore { op, chore } => Outcome::ChoreEnded {
+                op: *op,
+                result: Ok(match chore {
+                    Chore::PutAside => Done::PutAside { place: "/t".to_owned() },
+                    Chore::Restore(_) => Done::Restored { snapshot: snapshot(), notes: Vec::new() },
+                    Chore::Return(_) => Done::BroughtBack,
+                    Chore::Empty => Done::Emptied,
+                }),
+            },
             Effect::SaveWorktree { op, occasion, generation } => Outcome::WorktreeSaved {
                 op: *op,
                 occasion: *occasion,
                 generation: *generation,
-                snapshot: snapshot(),
+                result: Ok(snapshot()),
             },
             Effect::LookBack { iteration } => Outcome::LookedBack(LookedBack {
                 iteration: *iteration,
@@ -390,12 +397,7 @@ impl State {
             Effect::Compact { op } => {
                 Outcome::Compacted { op: *op, entries: 1, original: "long".to_owned() }
             }
-            Effect::ClearWorktree { op } => Outcome::WorktreeCleared { op: *op, leftover: None },
-            Effect::RestoreWorktree { op, .. } => {
-                Outcome::WorktreeRestored { op: *op, snapshot: snapshot(), notes: Vec::new() }
-            }
-            Effect::BringBack { op } => Outcome::BroughtBack { op: *op },
-            Effect::Empty { op } => Outcome::Emptied { op: *op },
+            Effect::ClearWorktree { op } => Outcome::WorktreeCleared { op: *op, result: Ok(None) },
             Effect::Interrupt { .. }
             | Effect::CutSetUpShort
             | Effect::CutLineShort
@@ -417,7 +419,7 @@ fn failed(effect: &Effect) -> Option<Outcome> {
     let fault = || ResumeFault::System("no".to_owned());
     Some(match effect {
         Effect::MakeWorktree { op } => Outcome::WorktreeFailed { op: *op, why },
-        Effect::CheckStart { op } => Outcome::StartUnfit { op: *op, fault: fault() },
+        Effect::CheckStart { op } => Outcome::StartChecked { op: *op, result: Err(fault()) },
         Effect::StartProcess { op, .. } => Outcome::ProcessNotStarted { op: *op, fault: fault() },
         Effect::Deliver { message, .. } => {
             Outcome::NotDelivered { message: *message, why: "no".to_owned() }
@@ -431,29 +433,31 @@ fn failed(effect: &Effect) -> Option<Outcome> {
             Outcome::NotInterrupted { generation: *generation, why }
         }
         Effect::PlanReturn => Outcome::ReturnPlanned { at: None, now: 1 },
-        Effect::CheckSave { op } => Outcome::CannotSave { op: *op, why },
-        Effect::CheckIdle { spell, cause } => Outcome::InUse { spell: *spell, cause: *cause },
+        Effect::CheckSave { op } => Outcome::SaveChecked { op: *op, result: Err(why) },
+        Effect::CheckIdle { spell, cause } => {
+            Outcome::UseChecked { spell: *spell, cause: *cause, usage: Use::InUse }
+        }
         Effect::CaptureTerminal { op } => {
             Outcome::CaptureFailed { op: *op, what: Captured::Screen, why }
         }
         Effect::TakeSnapshot { op, moment } => {
-            Outcome::SnapshotFailed { op: *op, moment: *moment, why }
+            Outcome::SnapshotTaken { op: *op, moment: *moment, result: Err(why) }
         }
-        Effect::Freeze { op, .. } => Outcome::NotFrozen { op: *op, why },
-        Effect::Thaw { op, .. } => Outcome::NotThawed { op: *op, why },
+        Effect::Freeze { op, .. } => Outcome::Frozen { op: *op, result: Err(why) },
+        Effect::Thaw { op, .. } => Outcome::Thawed { op: *op, result: Err(why) },
         Effect::Sweep { op } => {
             let left = Leftovers { unclear: Some("no".to_owned()), ..Leftovers::default() };
             Outcome::Swept { op: *op, left }
         }
-        Effect::PutAside { op } => Outcome::NotPutAside { op: *op, why },
-        Effect::SaveWorktree { op, occasion, .. } => {
-            Outcome::WorktreeNotSaved { op: *op, occasion: *occasion, why }
-        }
+        Effect::DoChore { op, .. } => Outcome::ChoreEnded { op: *op, result: Err(why) },
+        Effect::SaveWorktree { op, occasion, generation } => Outcome::WorktreeSaved {
+            op: *op,
+            occasion: *occasion,
+            generation: *generation,
+            result: Err(why),
+        },
         Effect::Compact { op } => Outcome::NotCompacted { op: *op, why },
-        Effect::ClearWorktree { op } => Outcome::WorktreeStays { op: *op, why },
-        Effect::RestoreWorktree { op, .. } => Outcome::NotRestored { op: *op, why },
-        Effect::BringBack { op } => Outcome::NotBroughtBack { op: *op, why },
-        Effect::Empty { op } => Outcome::NotEmptied { op: *op, why },
+        Effect::ClearWorktree { op } => Outcome::WorktreeCleared { op: *op, result: Err(why) },
         // A process is ended in the end, and the rest cannot fail.
         Effect::LookBack { .. }
         | Effect::StopProcess { .. }

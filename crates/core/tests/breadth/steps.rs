@@ -4,7 +4,7 @@ use crate::state::{Site, State};
 use glis_core::gate::{GateWish, Kept};
 use glis_core::input::{Command, IfRunning, Sign};
 use glis_core::limits::{Limits, Over};
-use glis_core::pause::{OnTimeout, PauseMode, PauseReason};
+use glis_core::pause::{OnTimeout, PauseMode, PauseReason, PauseWish};
 use glis_core::session::StopCause;
 use glis_core::spec::IdleLimit;
 use glis_core::talk::{Ask, AskKind};
@@ -53,22 +53,23 @@ pub(crate) fn commands(session: &SessionId) -> Vec<Command> {
     let session = || session.clone();
     let pause = |mode, on_timeout, clearing| Command::Pause {
         session: session(),
-        mode,
-        reason: PauseReason::User,
-        on_timeout,
-        clearing,
+        wish: PauseWish { mode, reason: PauseReason::User, on_timeout, clearing },
+        until: None,
     };
     vec![
         Command::Send { session: session(), text: "do".to_owned() },
         pause(PauseMode::Boundary, OnTimeout::Refuse, Clearing::Keep),
         pause(PauseMode::Interrupt, OnTimeout::Refuse, Clearing::IfAllIsSaved),
         pause(PauseMode::Force, OnTimeout::Force, Clearing::Keep),
-        Command::PauseUntil {
+        Command::Pause {
             session: session(),
-            mode: PauseMode::Boundary,
-            on_timeout: OnTimeout::Refuse,
-            clearing: Clearing::Keep,
-            until: 1,
+            wish: PauseWish {
+                mode: PauseMode::Boundary,
+                reason: PauseReason::User,
+                on_timeout: OnTimeout::Refuse,
+                clearing: Clearing::Keep,
+            },
+            until: Some(1),
         },
         Command::CancelPause { session: session() },
         Command::Resume { session: session(), prompt: None },

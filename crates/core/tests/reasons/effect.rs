@@ -36,7 +36,7 @@ pub(crate) fn has_reason(session: &Session, effect: &Effect) -> bool {
         Effect::StartProcess { op, generation } => {
             matches!(&session.phase, Phase::Starting(start)
                 if start.op == *op && start.step == StartStep::Process)
-                && session.generation == *generation
+                && session.agent.generation == *generation
         }
         Effect::Deliver { message, .. } => session.in_flight().is_some_and(|m| m.id == *message),
         Effect::GiveAnswer { ask, .. } => {
@@ -50,11 +50,11 @@ pub(crate) fn has_reason(session: &Session, effect: &Effect) -> bool {
         Effect::StopProcess { generation, .. } => {
             step.is_none()
                 || step == Some(PauseStep::Ending)
-                || *generation != session.generation
+                || *generation != session.agent.generation
                 || !session.runs()
         }
         Effect::Freeze { generation, .. } => {
-            step == Some(PauseStep::Freezing) && *generation == session.generation
+            step == Some(PauseStep::Freezing) && *generation == session.agent.generation
         }
         // What could not be stopped goes on, too, and so does what a lost pause has stopped, also where
         // a shut gate begins the next one.
@@ -63,27 +63,24 @@ pub(crate) fn has_reason(session: &Session, effect: &Effect) -> bool {
                 if start.step == StartStep::Thaw);
             let runs = session.phase == Phase::Live
                 || matches!(step, Some(PauseStep::Boundary | PauseStep::Capturing));
-            (thaws || runs) && *generation == session.generation
+            (thaws || runs) && *generation == session.agent.generation
         }
-        Effect::PutAside { op }
-        | Effect::RestoreWorktree { op, .. }
-        | Effect::BringBack { op }
-        | Effect::Empty { op } => {
+        Effect::DoChore { op, .. } => {
             matches!(&session.phase, Phase::Chore { op: own, .. } if own == op)
         }
         Effect::ClearWorktree { .. } => {
-            step == Some(PauseStep::Clearing) && session.baseline.is_some()
+            step == Some(PauseStep::Clearing) && session.saved.baseline.is_some()
         }
-        Effect::LookBack { iteration } => session.looped.as_ref().is_some_and(|looped| {
+        Effect::LookBack { iteration } => session.ahead.looped.as_ref().is_some_and(|looped| {
             looped.iteration == *iteration && matches!(looped.stage, LoopStage::Looking { .. })
         }),
-        Effect::Compact { op: Some(op) } => session.compaction.asked == Some(*op),
+        Effect::Compact { op: Some(op) } => session.upkeep.compaction.asked == Some(*op),
         Effect::CutSetUpShort => matches!(&session.phase, Phase::Stopping { .. }),
         // Of a loop that was stopped, paused or begun anew, or of a task whose work is judged.
         Effect::CutLineShort => {
             let looks = |looped: &Loop| matches!(looped.stage, LoopStage::Looking { .. });
             let pauses = matches!(session.phase, Phase::Pausing(_));
-            let looked_at = session.looped.as_deref().is_some_and(looks);
+            let looked_at = session.ahead.looped.as_deref().is_some_and(looks);
             session.spec.task.is_some() || pauses || !looked_at
         }
         Effect::Sweep { .. } | Effect::CheckSave { .. } => step == Some(PauseStep::Boundary),
@@ -93,8 +90,8 @@ pub(crate) fn has_reason(session: &Session, effect: &Effect) -> bool {
         }
         // A step of a pause, a worktree that a stop waits for, a chore, or what no operation waits for any more.
         Effect::CutShort { op } => {
-            let makes =
-                matches!(&session.phase, Phase::Stopping { .. }) && session.worktree.is_none();
+            let makes = matches!(&session.phase, Phase::Stopping { .. })
+                && session.place.worktree.is_none();
             let own = session.operation().is_some_and(|(own, _)| own == *op);
             let chore = matches!(&session.phase, Phase::Chore { .. });
             !own || step.is_some() || makes || chore

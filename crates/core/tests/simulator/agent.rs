@@ -60,8 +60,8 @@ pub(crate) struct Agent {
     pub(crate) turn: bool,
     pub(crate) asks: Option<AskId>,
     pub(crate) inbox: VecDeque<MessageId>,
-    /// Something was ever sent to it.
-    pub(crate) touched: bool,
+    /// The last message that was sent to it.
+    pub(crate) handed: Option<MessageId>,
     /// What it has said, and how much of that the daemon has read.
     pub(crate) said: Vec<(Spot, Sign)>,
     pub(crate) read: usize,
@@ -89,7 +89,7 @@ impl Agent {
             turn: false,
             asks: None,
             inbox: VecDeque::new(),
-            touched: false,
+            handed: None,
             said: Vec::new(),
             read: 0,
             at,

@@ -203,7 +203,9 @@ impl Daemon {
             if !self.looks_at(world, &id) {
                 continue;
             }
-            let found = world.observe(&id);
+            let Some(found) = self.house.session(&id).map(|session| world.observe(session)) else {
+                continue;
+            };
             self.feed(world, &Input::Observed { session: id, world: found })?;
         }
         self.feed(world, &Input::AllObserved)
@@ -217,7 +219,7 @@ impl Daemon {
         let lives = world.sites.get(id).is_some_and(|site| !site.agents.is_empty());
         let Some(session) = self.house.session(id) else { return lives };
         let at_rest = matches!(session.phase, Phase::Rest(_)) && !session.expects_process();
-        lives || !at_rest || session.saving.is_some() || session.needs_a_daemon()
+        lives || !at_rest || session.upkeep.saving.is_some() || session.needs_a_daemon()
     }
 
     /// Everything that an agent has said is heard again before the world is told of.
@@ -225,7 +227,7 @@ impl Daemon {
         let agent = world.sites.get_mut(id).and_then(|site| site.agents.first_mut());
         let Some(agent) = agent else { return Ok(()) };
         let known = self.house.session(id);
-        if known.is_none_or(|s| !s.runs() || s.generation != agent.generation) {
+        if known.is_none_or(|s| !s.runs() || s.agent.generation != agent.generation) {
             return Ok(());
         }
         let (generation, said) = (agent.generation, agent.said.clone());

@@ -4,7 +4,7 @@ use crate::plans;
 use crate::play::Play;
 use crate::world::Luck;
 use glis_core::pause::PauseMode;
-use glis_core::plan::{Pace, PlanPause, Run, RunState};
+use glis_core::plan::{Before, Pace, PlanPause, Run, RunState};
 use glis_core::session::{Phase, Session};
 use glis_core::talk::{Delivery, Message};
 use glis_core::{Input, Plan, PlanCommand};
@@ -41,13 +41,13 @@ impl Play {
     }
 
     fn execute(&mut self) -> Result<(), String> {
-        let pace = Pace { jobs: 1 + u32::from(self.rng.percent(50)), review: false, only: None };
+        let pace = Pace { jobs: 1 + u32::from(self.rng.percent(50)), ..Pace::default() };
         let spec = plans::spec(&mut self.rng);
         self.feed(&Input::Plan(PlanCommand::Execute {
             id: plans::id(),
             spec,
             pace,
-            done: Vec::new(),
+            before: Before::default(),
         }))
     }
 
@@ -107,7 +107,7 @@ impl Play {
             let session = self.session_of(run);
             // Whether its agent has got a message only a person can find out.
             let doubt = |message: &Message| message.delivery == Delivery::Doubtful;
-            let asks = session.is_some_and(|session| session.queue.iter().any(doubt));
+            let asks = session.is_some_and(|session| session.talk.queue.iter().any(doubt));
             if !asks && run.state(session) == RunState::Running {
                 return Err(format!("{run:?} never ends: {session:?}"));
             }
@@ -116,7 +116,8 @@ impl Play {
             let over = run.superseded_by.is_some();
             !over && run.state(self.session_of(run)) != RunState::Succeeded
         });
-        if plan.schedule.is_over() || waits {
+        // One whose budget is spent waits for a person as well.
+        if plan.schedule.is_over() || waits || plan.paused == Some(PlanPause::Budget) {
             return Ok(());
         }
         Err(format!("something of it never begins: {:?}", plan.schedule))

@@ -6,12 +6,12 @@ use crate::world::{Luck, World};
 use glis_core::effect::Effect;
 use glis_core::merge::Unmerged;
 use glis_core::pause::PauseMode;
-use glis_core::plan::{Pace, PlanSpec, Ruling, Run, RunStep, TaskRef, TaskSpec};
+use glis_core::plan::{Before, Budget, Pace, PlanSpec, Ruling, Run, RunStep, TaskRef, TaskSpec};
 use glis_core::spec::Spec;
 use glis_core::tree::PathList;
 use glis_core::{
     Command, Event, House, Input, Plan, PlanCommand, PlanEvent, PlanId, PlanOutcome, Recorded,
-    SessionId, Subject,
+    RunId, SessionId, Subject, TimerKey,
 };
 
 pub(crate) fn id() -> PlanId {
@@ -32,10 +32,14 @@ pub(crate) fn command(rng: &mut Rng) -> Input {
             let spec = spec(rng);
             let only = rng.percent(20).then(|| any(rng));
             let jobs = u32::from(rng.percent(60)) + u32::from(rng.percent(40));
-            let pace = Pace { jobs, review: rng.percent(20), only };
-            PlanCommand::Execute { id: id(), spec, pace, done: Vec::new() }
+            let pace = Pace { jobs, review: rng.percent(20), only, ..Pace::default() };
+            PlanCommand::Execute { id: id(), spec, pace, before: Before::default() }
         }
         4 if rng.percent(50) => PlanCommand::Revise { id: id(), spec: spec(rng) },
+        8 if rng.percent(80) => {
+            let task = any(rng);
+            return by_itself(rng, &task);
+        }
         4..=5 => {
             let mode = if rng.percent(50) { PauseMode::Interrupt } else { PauseMode::Force };
             PlanCommand::Pause { id: id(), mode }
@@ -55,6 +59,20 @@ pub(crate) fn command(rng: &mut Rng) -> Input {
     })
 }
 
+/// Something that is told of a plan, and that nobody asks for.
+fn by_itself(rng: &mut Rng, task: &str) -> Input {
+    match rng.below(4) {
+        3 => Input::Plan(PlanCommand::Propose { id: id(), task: task.to_owned(), title: None }),
+        0 => Input::TimerFired { subject: Subject::Plan(id()), key: TimerKey::Budget },
+        1 => Input::RepoMoved { from: String::new(), to: "/s".to_owned() },
+        _ => {
+            let (run, micros) =
+                (RunId(format!("{task}-1")), u64::try_from(rng.below(5)).unwrap_or(0));
+            Input::PlanOutcome { plan: id(), outcome: PlanOutcome::Cost { run, micros } }
+        }
+    }
+}
+
 /// What the plan's file might have.
 pub(crate) fn spec(rng: &mut Rng) -> Box<PlanSpec> {
     let mut tasks = vec![task("a", &[]), task("b", &["a"]), task("c", &[])];
@@ -66,7 +84,9 @@ pub(crate) fn spec(rng: &mut Rng) -> Box<PlanSpec> {
     let text = |text: &str| text.to_owned();
     let (title, slug, base) = (None, text("p"), text("c0"));
     let (repo_root, branch) = (text("/r"), text("glis/plan/p"));
-    Box::new(PlanSpec { title, slug, repo_root, branch, base, origin: None, tasks })
+    let (cost_micros, secs) = (rng.percent(30).then_some(3), rng.percent(30).then_some(60));
+    let (origin, budget) = (None, Budget { cost_micros, secs });
+    Box::new(PlanSpec { title, slug, repo_root, branch, base, origin, budget, tasks })
 }
 
 /// What comes of an effect about a plan.
@@ -128,6 +148,9 @@ fn make(world: &mut World, plan: &PlanId, run: &Run, rng: &mut Rng) -> Command {
 /// Whether what is durable of a plan gives a reason for the effect.
 pub(crate) fn has_reason(plan: Option<&Plan>, effect: &Effect) -> bool {
     let step = |run| plan.and_then(|plan| plan.run(run)).map(|run| (&run.step, run.is_over()));
+    if matches!(effect, Effect::SetTimer { key: TimerKey::Budget, .. }) {
+        return plan.is_some_and(|plan| plan.spec.budget.secs.is_some());
+    }
     if let Effect::BeginRun { run } = effect {
         return step(run) == Some((&RunStep::Preparing, false));
     }
@@ -183,6 +206,7 @@ pub(crate) fn judge(before: &House, recorded: &Recorded) -> Result<(), String> {
             Ok(())
         }
         PlanEvent::RunFinishing { run, .. }
+        | PlanEvent::RunCost { run, .. }
         | PlanEvent::RunAccepted { run, .. }
         | PlanEvent::RunFailed { run, .. }
         | PlanEvent::RunWaits { run, .. }
@@ -196,6 +220,7 @@ pub(crate) fn judge(before: &House, recorded: &Recorded) -> Result<(), String> {
         | PlanEvent::Revised { .. }
         | PlanEvent::Continued { .. }
         | PlanEvent::Stopped { .. }
-        | PlanEvent::TaskSkipped { .. } => Ok(()),
+        | PlanEvent::TaskSkipped { .. }
+        | PlanEvent::TaskProposed { .. } => Ok(()),
     }
 }

@@ -12,7 +12,7 @@ use glis_core::gate::{GateCommand, GateWish, Kept};
 use glis_core::input::{Command, Exit, Hearing, IfRunning, Outcome};
 use glis_core::limits::{Limits, Over};
 use glis_core::looping::{LoopChange, LoopContext, LoopSpec};
-use glis_core::pause::{OnTimeout, PauseMode, PauseReason};
+use glis_core::pause::{OnTimeout, PauseMode, PauseReason, PauseWish};
 use glis_core::session::StopCause;
 use glis_core::spec::{IdleLimit, Spec};
 use glis_core::tree::Clearing;
@@ -71,7 +71,8 @@ impl Play {
         rest.world.sites.retain(|id, site| {
             let (agent, session) = (site.agents.first(), house.session(id));
             agent.zip(session).is_some_and(|(agent, session)| {
-                agent.generation > session.generation && agent.own_ref == session.agent_ref
+                agent.generation > session.agent.generation
+                    && agent.own_ref == session.agent.agent_ref
             })
         });
         if rest.world.sites.is_empty() {
@@ -251,14 +252,21 @@ impl Play {
                 ];
                 let clearing = *self.rng.pick(&clearings).unwrap_or(&Clearing::Keep);
                 let reason = PauseReason::User;
-                Command::Pause { session, mode, reason, on_timeout, clearing }
+                Command::Pause {
+                    session,
+                    wish: PauseWish { mode, reason, on_timeout, clearing },
+                    until: None,
+                }
             }
-            14 if self.rng.percent(50) => Command::PauseUntil {
+            14 if self.rng.percent(50) => Command::Pause {
                 session,
-                mode: PauseMode::Interrupt,
-                on_timeout: OnTimeout::Force,
-                clearing: Clearing::Keep,
-                until: i64::try_from(self.rng.below(5)).unwrap_or(0),
+                wish: PauseWish {
+                    mode: PauseMode::Interrupt,
+                    reason: PauseReason::User,
+                    on_timeout: OnTimeout::Force,
+                    clearing: Clearing::Keep,
+                },
+                until: Some(i64::try_from(self.rng.below(5)).unwrap_or(0)),
             },
             14 => Command::CancelPause { session },
             15..=20 => Command::Resume { session, prompt },
@@ -330,7 +338,11 @@ impl Play {
         let command = |session: &SessionId| {
             let session = session.clone();
             match which {
-                0 => Command::Pause { session, mode, reason, on_timeout, clearing },
+                0 => Command::Pause {
+                    session,
+                    wish: PauseWish { mode, reason, on_timeout, clearing },
+                    until: None,
+                },
                 1 => Command::Stop { session, cause: StopCause::Asked },
                 _ => Command::Resume { session, prompt: None },
             }
@@ -436,7 +448,7 @@ impl Play {
         let Some(agent) = site.and_then(|site| site.agents.first_mut()) else { return Ok(false) };
         let known = self.daemon.house.session(session);
         // Nobody reads before the holder has told of the process.
-        if known.is_none_or(|s| !s.runs() || s.generation != agent.generation) {
+        if known.is_none_or(|s| !s.runs() || s.agent.generation != agent.generation) {
             return Ok(false);
         }
         let Some((spot, sign)) = agent.said.get(agent.read).cloned() else { return Ok(false) };

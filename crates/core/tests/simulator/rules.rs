@@ -73,22 +73,22 @@ impl Rules {
         match &recorded.event {
             Event::SessionCreated { .. } => Err(format!("{id} was created twice")),
             Event::StartBegan { generation, .. } => {
-                let next = *generation == before.generation + 1;
+                let next = *generation == before.agent.generation + 1;
                 must(next, || {
-                    format!("{id}: generation {generation} after {}", before.generation)
+                    format!("{id}: generation {generation} after {}", before.agent.generation)
                 })?;
-                let returns = self.returning.contains(id) || before.deferred.is_some();
+                let returns = self.returning.contains(id) || before.starts.deferred.is_some();
                 must(returns || may_start(before, input), || {
                     format!("{id}: started from {:?} by {input:?}", before.phase)
                 })
             }
             Event::ThawBegan { .. } => {
-                let returns = self.returning.contains(id) || before.deferred.is_some();
+                let returns = self.returning.contains(id) || before.starts.deferred.is_some();
                 let kept = before.is_frozen() && (returns || may_start(before, input));
                 must(kept, || format!("{id}: goes on from {:?} by {input:?}", before.phase))
             }
             Event::Loop(LoopEvent::Began { iteration }) => {
-                let looped = before.looped.as_ref().ok_or("an iteration of no loop")?;
+                let looped = before.ahead.looped.as_ref().ok_or("an iteration of no loop")?;
                 // A person may begin any of them anew, and end a pause by that.
                 if matches!(input, Input::Command(Command::Restart { .. })) {
                     return Ok(());
@@ -145,7 +145,7 @@ impl Rules {
                 self.queued.insert(*message, id.clone());
             }
             Event::DeliveryBegan { message } => {
-                let front = before.queue.front().is_some_and(|m| m.id == *message);
+                let front = before.talk.queue.front().is_some_and(|m| m.id == *message);
                 must(front, || format!("{id}: {message:?} overtakes another"))?;
             }
             // What waited for it goes with it, as the user wished.
@@ -168,7 +168,7 @@ impl Rules {
             }
             Event::MessageDropped { message } => {
                 // What stood in for another message goes when that one is said again.
-                let ours = before.queue.iter().any(|m| m.id == *message && m.text == GO_ON);
+                let ours = before.talk.queue.iter().any(|m| m.id == *message && m.text == GO_ON);
                 let somebody = ours || matches!(input, Input::Command(Command::Answer { .. }));
                 must(somebody, || format!("{message:?} is dropped by {input:?}"))?;
                 let first = self.settled.insert(*message);
@@ -221,7 +221,7 @@ impl Rules {
                 let runs = site
                     .is_some_and(|site| site.agents.iter().any(|agent| !(kept && agent.frozen)));
                 must(!runs, || format!("{id}: paused, and a process runs"))?;
-                let trouble = before.leftovers.trouble();
+                let trouble = before.starts.leftovers.trouble();
                 must(trouble.is_none(), || format!("{id}: paused, though {trouble:?}"))?;
                 let Phase::Pausing(pause) = &before.phase else {
                     return Err(format!("{id}: paused out of {:?}", before.phase));
@@ -305,11 +305,11 @@ impl Rules {
             let kept = session.spec.keep_process && session.is_frozen();
             must(!session.runs() || kept, || format!("{id}: rests with a process"))?;
         }
-        let ahead = session.queue.iter().skip(1).all(|m| m.delivery != Delivery::Sent);
+        let ahead = session.talk.queue.iter().skip(1).all(|m| m.delivery != Delivery::Sent);
         must(ahead, || format!("{id}: more than one message on its way"))?;
-        let goes_on = session.queue.iter().filter(|m| m.text == GO_ON).count();
+        let goes_on = session.talk.queue.iter().filter(|m| m.text == GO_ON).count();
         must(goes_on <= 1, || format!("{id}: told twice to go on"))?;
-        must(session.set_aside.is_none() || session.operation().is_some(), || {
+        must(session.starts.set_aside.is_none() || session.operation().is_some(), || {
             format!("{id}: something is set aside and no restart is under way")
         })
     }
@@ -324,7 +324,7 @@ impl Rules {
             must(found == Ok(&session.id), || format!("{} finds {found:?}", session.name))?;
         }
         let waiting: BTreeSet<_> =
-            house.all_sessions().flat_map(|s| s.queue.iter().map(|m| m.id)).collect();
+            house.all_sessions().flat_map(|s| s.talk.queue.iter().map(|m| m.id)).collect();
         for (message, session) in &self.queued {
             let known = waiting.contains(message) != self.settled.contains(message);
             must(known, || format!("{session}: {message:?} has vanished, or is there twice"))?;
@@ -355,7 +355,8 @@ impl Rules {
             let agents = world.sites.get(id).map_or(&[][..], |site| &site.agents);
             match &session.phase {
                 Phase::Live => {
-                    let same = agents.first().is_some_and(|a| a.generation == session.generation);
+                    let same =
+                        agents.first().is_some_and(|a| a.generation == session.agent.generation);
                     must(same, || format!("{id}: lives only in the log"))?;
                     let frozen = agents.first().is_some_and(|agent| agent.frozen);
                     must(!frozen, || format!("{id}: lives, and is stopped for ever"))?;
@@ -367,27 +368,29 @@ impl Rules {
                     let shut = house.gate().shut();
                     let failed = shut.is_none_or(|shut| shut.failed.contains(id));
                     must(failed, || format!("{id}: runs at a shut gate"))?;
-                    must(!idle || session.queue.is_empty() || shut.is_some(), || {
+                    must(!idle || session.talk.queue.is_empty() || shut.is_some(), || {
                         format!("{id}: a message waits, and nobody will ever hand it over")
                     })?;
                     let tells = session.spec.traits.signs == SignSource::Structured;
                     let broke =
-                        session.looped.as_ref().is_some_and(|looped| looped.broke.is_some());
+                        session.ahead.looped.as_ref().is_some_and(|looped| looped.broke.is_some());
                     let sticks = idle && tells && shut.is_none() && session.iterates() && !broke;
-                    must(!sticks || session.barred.is_some(), || {
-                        format!("{id}: its loop sticks at {:?}", session.looped)
+                    must(!sticks || session.upkeep.barred.is_some(), || {
+                        format!("{id}: its loop sticks at {:?}", session.ahead.looped)
                     })?;
                 }
                 Phase::Rest(_) => {
-                    let same = |agent: &Agent| agent.generation == session.generation;
+                    let same = |agent: &Agent| agent.generation == session.agent.generation;
                     let kept = |agent: &Agent| session.is_frozen() && agent.frozen && same(agent);
                     let rests = agents.iter().all(kept) && agents.is_empty() != session.runs();
                     must(rests, || format!("{id}: rests, and a process runs, or is gone"))?;
                     let looks = |looped: &Loop| matches!(looped.stage, LoopStage::Looking { .. });
                     // What a pause has cut short is taken up again with its end.
                     let paused = matches!(session.phase, Phase::Rest(Rest::Paused(_)));
-                    let sticks = session.looped.as_deref().is_some_and(looks) && !paused;
-                    must(!sticks, || format!("{id}: its loop sticks at {:?}", session.looped))?;
+                    let sticks = session.ahead.looped.as_deref().is_some_and(looks) && !paused;
+                    must(!sticks, || {
+                        format!("{id}: its loop sticks at {:?}", session.ahead.looped)
+                    })?;
                 }
                 Phase::Starting(_)
                 | Phase::Pausing(_)
@@ -403,7 +406,9 @@ impl Rules {
                 let at_work = house.all_sessions().filter(|session| session.is_at_work()).count();
                 let full = house.limits().are_reached_by(at_work);
                 let waits = house.all_sessions().find(|session| {
-                    session.deferred.is_some() && matches!(session.phase, Phase::Rest(_)) && !full
+                    session.starts.deferred.is_some()
+                        && matches!(session.phase, Phase::Rest(_))
+                        && !full
                 });
                 must(waits.is_none(), || format!("{waits:?} waits for nothing"))?;
             }
@@ -453,14 +458,14 @@ fn may_start(before: &Session, input: &Input) -> bool {
                 | Outcome::ProcessNotStarted { .. }
                 | Outcome::WorktreeMade { .. }
                 // What a restart was stopped for goes on when it is saved.
-                | Outcome::WorktreeSaved { op: Some(_), .. }
-                | Outcome::WorktreeNotSaved { op: Some(_), .. },
+                | Outcome::WorktreeSaved { op: Some(_), .. },
             ..
         } | Input::Observed { .. }
     );
     // The next iteration begins by itself, where no pause is wanted.
     let due = |looped: &Loop| matches!(looped.stage, LoopStage::Due { .. });
-    let iterates = before.looped.as_deref().is_some_and(due) && before.pause_to_come().is_none();
+    let iterates =
+        before.ahead.looped.as_deref().is_some_and(due) && before.pause_to_come().is_none();
     // An agent is told what was not accepted.
     let refused = before.spec.task.is_some()
         && matches!(

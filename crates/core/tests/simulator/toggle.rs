@@ -5,7 +5,7 @@ use crate::play::Play;
 use crate::world::Luck;
 use glis_core::input::Command;
 use glis_core::looping::{Loop, LoopChange, LoopContext, LoopSpec};
-use glis_core::pause::{OnTimeout, PauseMode, PauseReason};
+use glis_core::pause::{OnTimeout, PauseMode, PauseReason, PauseWish};
 use glis_core::session::{Phase, Rest};
 use glis_core::spec::Spec;
 use glis_core::tree::Clearing;
@@ -68,13 +68,13 @@ impl Play {
     }
 
     fn loop_of(&self, id: &SessionId) -> Option<&Loop> {
-        self.daemon.house.session(id)?.looped.as_deref()
+        self.daemon.house.session(id)?.ahead.looped.as_deref()
     }
 
     /// What one key does: it asks for a pause, calls it off, or resumes. What is refused is not so.
     fn press(&mut self, id: &SessionId, former: Wish) -> Result<Wish, String> {
         let Some(session) = self.daemon.house.session(id) else { return Ok(former) };
-        let word = session.looped.as_ref().map_or("", |looped| looped.word(session));
+        let word = session.ahead.looped.as_ref().map_or("", |looped| looped.word(session));
         let (command, wish) = match word {
             "running" => (pause(id.clone()), Wish::Paused),
             _ => (Command::Resume { session: id.clone(), prompt: None }, Wish::GoesOn),
@@ -87,7 +87,7 @@ impl Play {
 
     fn is_as_wanted(&self, id: &SessionId, wish: Wish) -> Result<(), String> {
         let Some(session) = self.daemon.house.session(id) else { return Ok(()) };
-        let Some(looped) = &session.looped else { return Ok(()) };
+        let Some(looped) = &session.ahead.looped else { return Ok(()) };
         let (word, paused) = (looped.word(session), is_paused(session));
         let fine = match wish {
             Wish::Paused => paused || word == "paused",
@@ -101,7 +101,7 @@ impl Play {
 fn pause(session: SessionId) -> Command {
     let (mode, reason) = (PauseMode::Boundary, PauseReason::User);
     let (on_timeout, clearing) = (OnTimeout::Refuse, Clearing::Keep);
-    Command::Pause { session, mode, reason, on_timeout, clearing }
+    Command::Pause { session, wish: PauseWish { mode, reason, on_timeout, clearing }, until: None }
 }
 
 fn is_paused(session: &Session) -> bool {
@@ -112,9 +112,10 @@ fn is_paused(session: &Session) -> bool {
 /// message is in doubt.
 fn needs_a_person(session: &Session) -> bool {
     let died = matches!(session.phase, Phase::Rest(Rest::Interrupted | Rest::Failed(_)));
-    let failed = session.failed_starts > 0;
+    let failed = session.course.failed_starts > 0;
     // It left while no daemon ran, and its words wait.
-    let left = matches!(session.phase, Phase::Rest(Rest::Suspended)) && !session.queue.is_empty();
+    let left =
+        matches!(session.phase, Phase::Rest(Rest::Suspended)) && !session.talk.queue.is_empty();
     died || failed
         || left
         || session.waits_for_person()

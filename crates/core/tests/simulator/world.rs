@@ -6,13 +6,13 @@ use crate::agent::{Agent, Kind};
 use crate::rng::Rng;
 use glis_core::effect::Urgency;
 use glis_core::event::Ending;
-use glis_core::input::{self, Outcome};
+use glis_core::input::{self, Checked, Done, Outcome, Taken, Use};
 use glis_core::leftover::{Companion, Leftovers};
 use glis_core::looping::{LookedBack, LoopTrace};
 use glis_core::pause::Captured;
 use glis_core::reason::Why;
 use glis_core::refusal::ResumeFault;
-use glis_core::session::Process;
+use glis_core::session::{Chore, Process};
 use glis_core::talk::Ask;
 use glis_core::tree::{Found, PathList, SnapshotRef};
 use glis_core::verdict::{Author, Unruled, Verdict};
@@ -60,8 +60,9 @@ pub(crate) struct Site {
     pub(crate) stuck: bool,
     /// How often it was looked back at an iteration.
     pub(crate) looks: u32,
-    /// The last operation that its process was stopped in place for, or let go on.
-    frost: Option<OpId>,
+    /// The last operation that its process was let go on for, or stopped in place. After a crash it may be let go
+    /// on under a number that nobody was promised, and a later one has the same.
+    frost: Option<(OpId, bool)>,
 }
 
 impl Site {
@@ -88,19 +89,14 @@ impl Site {
     }
 
     fn checked(&mut self, session: &Session, op: OpId) -> Outcome {
-        Outcome::StartChecked {
-            op,
-            found: self.look(session),
-            set_up: None,
-            forgotten: Vec::new(),
-            unheard: Vec::new(),
-        }
+        let found = self.look(session);
+        Outcome::StartChecked { op, result: Ok(Checked { found, ..Checked::default() }) }
     }
 
     /// Compares the worktree with how it was left, and brings it back if it is gone.
     fn look(&mut self, session: &Session) -> Option<Found> {
         let kept = |snapshot: &SnapshotRef| self.kept.get(&snapshot.name).copied();
-        match (self.tree, &session.baseline, &session.snapshot) {
+        match (self.tree, &session.saved.baseline, &session.saved.snapshot) {
             (Some(tree), Some(left), _) if kept(left) == Some(tree) => Some(Found::Untouched),
             (Some(_), Some(_), _) => {
                 let snapshot = self.save();
@@ -136,7 +132,7 @@ impl Site {
                 Outcome::SnapshotOverdue { op: *op, moment: *moment, why }
             }
             Effect::TakeSnapshot { op, moment } if fails => {
-                Outcome::SnapshotFailed { op: *op, moment: *moment, why }
+                Outcome::SnapshotTaken { op: *op, moment: *moment, result: Err(why) }
             }
             Effect::TakeSnapshot { op, moment } => {
                 self.snapshots.push((*op, self.endings));
@@ -145,9 +141,7 @@ impl Site {
                 Outcome::SnapshotTaken {
                     op: *op,
                     moment: *moment,
-                    snapshot,
-                    left_out,
-                    warning: None,
+                    result: Ok(Taken { snapshot, left_out, warning: None }),
                 }
             }
             Effect::Sweep { op } => {
@@ -180,44 +174,48 @@ impl Site {
     fn tidy(&mut self, effect: &Effect, fails: bool) -> Option<Outcome> {
         let why = bad_luck();
         Some(match effect {
-            Effect::CheckSave { op } if fails => Outcome::CannotSave { op: *op, why },
+            Effect::CheckSave { op } if fails => Outcome::SaveChecked { op: *op, result: Err(why) },
             Effect::CheckSave { op } => {
                 self.savable.insert(*op);
-                Outcome::CanSave { op: *op }
-            }
-            Effect::SaveWorktree { op, occasion, .. } if fails => {
-                Outcome::WorktreeNotSaved { op: *op, occasion: *occasion, why }
+                Outcome::SaveChecked { op: *op, result: Ok(()) }
             }
             Effect::SaveWorktree { op, occasion, generation } => Outcome::WorktreeSaved {
                 op: *op,
                 occasion: *occasion,
                 generation: *generation,
-                snapshot: self.save(),
+                result: if fails { Err(why) } else { Ok(self.save()) },
             },
             Effect::Compact { op } if fails => Outcome::NotCompacted { op: *op, why },
             Effect::Compact { op } => {
                 Outcome::Compacted { op: *op, entries: 70, original: "long".to_owned() }
             }
-            Effect::ClearWorktree { op } if fails => Outcome::WorktreeStays { op: *op, why },
+            Effect::ClearWorktree { op } if fails => {
+                Outcome::WorktreeCleared { op: *op, result: Err(why) }
+            }
             Effect::ClearWorktree { op } => {
                 self.tree = None;
-                Outcome::WorktreeCleared { op: *op, leftover: None }
+                Outcome::WorktreeCleared { op: *op, result: Ok(None) }
             }
-            Effect::RestoreWorktree { op, .. } if fails => Outcome::NotRestored { op: *op, why },
-            Effect::RestoreWorktree { op, snapshot } => {
+            Effect::DoChore { op, chore } => {
+                let result = if fails { Err(why) } else { Ok(self.do_chore(chore)) };
+                Outcome::ChoreEnded { op: *op, result }
+            }
+            _ => return None,
+        })
+    }
+
+    fn do_chore(&mut self, chore: &Chore) -> Done {
+        match chore {
+            Chore::PutAside => Done::PutAside { place: "/trash".to_owned() },
+            Chore::Restore(snapshot) => {
                 self.tree = self.kept.get(snapshot).copied();
                 let (name, commit) = (snapshot.clone(), "c".to_owned());
                 let snapshot = SnapshotRef { name, commit, changed: None };
-                Outcome::WorktreeRestored { op: *op, snapshot, notes: Vec::new() }
+                Done::Restored { snapshot, notes: Vec::new() }
             }
-            Effect::BringBack { op } if fails => Outcome::NotBroughtBack { op: *op, why },
-            Effect::BringBack { op } => Outcome::BroughtBack { op: *op },
-            Effect::Empty { op } if fails => Outcome::NotEmptied { op: *op, why },
-            Effect::Empty { op } => Outcome::Emptied { op: *op },
-            Effect::PutAside { op } if fails => Outcome::NotPutAside { op: *op, why },
-            Effect::PutAside { op } => Outcome::PutAside { op: *op, place: "/trash".to_owned() },
-            _ => return None,
-        })
+            Chore::Return(_) => Done::BroughtBack,
+            Chore::Empty => Done::Emptied,
+        }
     }
 
     /// Stops its process in place or lets it go on. A holder is told in order.
@@ -228,10 +226,10 @@ impl Site {
             Effect::Thaw { op, generation } => (*op, *generation, false),
             _ => return None,
         };
-        if Some(op) < self.frost {
+        if Some((op, freezes)) < self.frost {
             return None;
         }
-        self.frost = Some(op);
+        self.frost = Some((op, freezes));
         let agent = self.agents.iter_mut().find(|agent| agent.generation == generation)?;
         // Whoever was told to end is not kept; what stands still already cannot fail to be stopped.
         let fails = fails && !(freezes && agent.frozen) || agent.ordered;
@@ -241,13 +239,8 @@ impl Site {
         } else if freezes {
             agent.frozen = false;
         }
-        let why = bad_luck();
-        Some(match (freezes, fails) {
-            (true, false) => Outcome::ProcessFrozen { op },
-            (true, true) => Outcome::NotFrozen { op, why },
-            (false, false) => Outcome::Thawed { op },
-            (false, true) => Outcome::NotThawed { op, why },
-        })
+        let result = if fails { Err(bad_luck()) } else { Ok(()) };
+        Some(if freezes { Outcome::Frozen { op, result } } else { Outcome::Thawed { op, result } })
     }
 
     fn interrupt(&mut self, generation: u32, rng: &mut Rng) {
@@ -314,7 +307,9 @@ impl World {
                 branch: None,
                 notes: Vec::new(),
             },
-            Effect::CheckStart { op } if fails => Outcome::StartUnfit { op: *op, fault },
+            Effect::CheckStart { op } if fails => {
+                Outcome::StartChecked { op: *op, result: Err(fault) }
+            }
             Effect::CheckStart { op } => site.checked(session, *op),
             Effect::StartProcess { op, .. } if fails && site.agents.is_empty() => {
                 Outcome::ProcessNotStarted { op: *op, fault }
@@ -364,10 +359,10 @@ impl World {
             | Effect::CutSetUpShort => return Ok(None),
             // Somebody may be attached; one who is left alone is not.
             Effect::CheckIdle { spell, cause } if luck == Luck::Mixed && rng.percent(30) => {
-                Outcome::InUse { spell: *spell, cause: *cause }
+                Outcome::UseChecked { spell: *spell, cause: *cause, usage: Use::InUse }
             }
             Effect::CheckIdle { spell, cause } => {
-                Outcome::NotInUse { spell: *spell, cause: *cause }
+                Outcome::UseChecked { spell: *spell, cause: *cause, usage: Use::Free }
             }
 
             Effect::PlanReturn => self.plan_return(rng, luck),
@@ -376,10 +371,7 @@ impl World {
             | Effect::SaveWorktree { .. }
             | Effect::Compact { .. }
             | Effect::ClearWorktree { .. }
-            | Effect::RestoreWorktree { .. }
-            | Effect::BringBack { .. }
-            | Effect::Empty { .. }
-            | Effect::PutAside { .. } => return Ok(site.tidy(effect, fails)),
+            | Effect::DoChore { .. } => return Ok(site.tidy(effect, fails)),
         }))
     }
 
@@ -409,10 +401,10 @@ impl World {
             return Ok(Outcome::ProcessNotStarted { op, fault: locked() });
         }
         // Output goes on behind what was read of it, also where nothing else is left of a process.
-        let begins = site.stream_end.max(session.seen.stream);
-        let mut agent = Agent::new(kind, generation, session.agent_ref.clone(), begins);
-        let goes_on = session.ran && kind != Kind::Command;
-        match (kind, &session.agent_ref) {
+        let begins = site.stream_end.max(session.talk.seen.stream);
+        let mut agent = Agent::new(kind, generation, session.agent.agent_ref.clone(), begins);
+        let goes_on = session.agent.ran && kind != Kind::Command;
+        match (kind, &session.agent.agent_ref) {
             (Kind::Command, _) => {}
             (_, Some(known)) if goes_on => {
                 let unlucky = luck == Luck::Mixed && rng.percent(10);
@@ -481,14 +473,14 @@ impl World {
     }
 
     /// What a daemon finds when it starts.
-    pub(crate) fn observe(&self, id: &SessionId) -> input::World {
-        let Some(site) = self.sites.get(id) else {
+    pub(crate) fn observe(&self, session: &Session) -> input::World {
+        let Some(site) = self.sites.get(&session.id) else {
             return input::World::Gone { left: Leftovers::default() };
         };
         if let Some(agent) = site.agents.first() {
             let process = Process { pid: self.pids, start_ticks: 1, boot_id: String::new() };
             let (generation, began_at) = (agent.generation, agent.began_at);
-            let untouched = !agent.touched;
+            let untouched = session.in_flight().map(|sent| sent.id) != agent.handed;
             return input::World::Alive { generation, process, began_at, untouched };
         }
         let left = site.leftovers();
@@ -514,7 +506,6 @@ fn answer(site: &mut Site, generation: u32, ask: &Ask) -> Outcome {
         };
     };
     *site.answers.entry(ask.id.0.clone()).or_default() += 1;
-    agent.touched = true;
     if agent.asks.as_ref() == Some(&ask.id) {
         agent.answered();
     }
@@ -537,7 +528,7 @@ fn deliver(site: &mut Site, generation: u32, message: MessageId) -> Outcome {
     match site.agents.iter_mut().find(|agent| agent.generation == generation && !agent.frozen) {
         Some(agent) => {
             *site.handed.entry(message).or_default() += 1;
-            agent.touched = true;
+            agent.handed = Some(message);
             agent.inbox.push_back(message);
             Outcome::Delivered { message }
         }

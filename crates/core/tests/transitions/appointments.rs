@@ -20,7 +20,7 @@ fn a_pause_ends_at_its_time() {
             it is 500 => nothing"
         ),
     );
-    assert_eq!(stage.unwrap().session().unwrap().resume_at, None);
+    assert_eq!(stage.unwrap().session().unwrap().ahead.resume_at, None);
 }
 
 #[test]
@@ -57,12 +57,12 @@ fn what_ends_the_pause_drops_its_time() {
             it is 500 => nothing"
         );
         let stage = check(Kind::Agent, &story).unwrap();
-        assert_eq!(stage.session().unwrap().resume_at, None, "{ends}");
+        assert_eq!(stage.session().unwrap().ahead.resume_at, None, "{ends}");
     }
     for calls_off in ["cancel", "stop"] {
         let story = format!("{IDLE}\n{BUSY}\npause-until 500\n{calls_off}\nit is 500 => nothing");
         let stage = check(Kind::Agent, &story).unwrap();
-        assert_eq!(stage.session().unwrap().resume_at, None, "{calls_off}");
+        assert_eq!(stage.session().unwrap().ahead.resume_at, None, "{calls_off}");
     }
 }
 
@@ -99,6 +99,17 @@ fn a_time_that_comes_before_the_pause_is_over_counts_when_it_is() {
     .unwrap();
 }
 
+#[test]
+fn what_was_cut_off_is_told_to_go_on_at_its_time() {
+    let told = |resumes: &str| {
+        let cut = "pause-until 500\npause force\ncaptured\nsaved\nended\nsaved";
+        let stage = check(Kind::Agent, &format!("{IDLE}\n{BUSY}\n{cut}\n{resumes}")).unwrap();
+        stage.session().unwrap().talk.queue.front().map(|message| message.text.clone())
+    };
+    assert_eq!(told("it is 500"), Some("[glis] Continue from where we left off.".to_owned()));
+    assert_eq!(told("resume"), None, "who resumes it says how it goes on");
+}
+
 /// Paused until a time that has come, with a start that fails then.
 const FAILED: &str = "pause-until 500\ncaptured\nsaved\nended\nsaved\nit is 500\nunfit";
 
@@ -123,7 +134,7 @@ fn a_resume_by_itself_that_fails_is_tried_again_with_growing_waits() {
             ready => became ready, start ended"
         ),
     );
-    assert_eq!(stage.unwrap().session().unwrap().by_itself, ByItself::default());
+    assert_eq!(stage.unwrap().session().unwrap().course.by_itself, ByItself::default());
 }
 
 #[test]
@@ -142,7 +153,7 @@ fn it_is_given_up_after_an_hour_and_a_person_begins_anew() {
         it is 99900000
         unfit => start failed: system | do plan the return";
     let stage = check(Kind::Agent, &format!("{story}{given_up}")).unwrap();
-    assert_eq!(stage.session().unwrap().by_itself.failed, 1);
+    assert_eq!(stage.session().unwrap().course.by_itself.failed, 1);
 }
 
 #[test]
@@ -152,6 +163,6 @@ fn what_a_person_resumes_in_vain_is_not_tried_again() {
     // Also between two tries, which ends these.
     for before in [paused.to_owned(), format!("{FAILED}\nback at 1000, 1000")] {
         let stage = check(Kind::Agent, &format!("{IDLE}\n{before}\n{by_hand}")).unwrap();
-        assert_eq!(stage.session().unwrap().by_itself, ByItself::default(), "{before}");
+        assert_eq!(stage.session().unwrap().course.by_itself, ByItself::default(), "{before}");
     }
 }

@@ -149,10 +149,10 @@ fn what_cannot_be_an_answer_is_refused_at_once() {
 #[test]
 fn a_start_into_a_dialog_of_the_program_says_that_it_asks() {
     let mut stage = told(Kind::Agent, &["new\nmade\nchecked\nstarted\nasks dialog"]).unwrap();
-    assert_eq!(stage.session().unwrap().rule, Rule::ProgramAsks);
+    assert_eq!(stage.session().unwrap().course.rule, Rule::ProgramAsks);
     stage.play("unasks dialog").unwrap();
     stage.play("asks rm").unwrap();
-    assert_eq!(stage.session().unwrap().rule, Rule::AgentAsks);
+    assert_eq!(stage.session().unwrap().course.rule, Rule::AgentAsks);
 }
 
 #[test]

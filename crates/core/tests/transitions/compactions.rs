@@ -37,7 +37,7 @@ fn a_conversation_that_was_asked_for_is_made_short_once() {
         ),
     );
     let session = stage.unwrap().session().cloned().unwrap();
-    assert!(session.compaction.at.is_some() && session.compaction.why.is_some());
+    assert!(session.saved.compacted_at.is_some() && session.upkeep.compaction.why.is_some());
 }
 
 #[test]
@@ -67,11 +67,11 @@ fn what_rests_is_made_short_when_it_is_not_used() {
 #[test]
 fn it_counts_as_no_activity() {
     let mut stage = check(Kind::Agent, &format!("{IDLE}\n{PAUSED}")).unwrap();
-    let before = stage.session().unwrap().last_active_at;
+    let before = stage.session().unwrap().times.last_active_at;
     for line in ["compact", "uncompacted", "rested long", "compacted"] {
         stage.play(line).unwrap();
     }
-    assert_eq!(stage.session().unwrap().last_active_at, before);
+    assert_eq!(stage.session().unwrap().times.last_active_at, before);
 }
 
 #[test]

@@ -2,15 +2,17 @@
 
 use crate::script::Kind;
 use crate::together::{decide, id, record, running, running_as, stop};
+use glis_core::event::Spot;
 use glis_core::gate::{GateSource, GateWish, Kept};
-use glis_core::input::{Command, Exit, Outcome};
+use glis_core::input::{Command, Exit, Hearing, Outcome, Sign, Taken};
 use glis_core::leftover::Leftovers;
-use glis_core::pause::{Moment, OnTimeout, PauseMode, PauseReason};
+use glis_core::pause::{Moment, OnTimeout, PauseMode, PauseReason, PauseWish};
 use glis_core::session::StopCause;
 use glis_core::spec::Spec;
-use glis_core::tree::{Clearing, PathList};
+use glis_core::talk::{Ask, AskKind};
+use glis_core::tree::Clearing;
 use glis_core::{
-    Effect, Event, Gate, GateCommand, GateEvent, House, Input, OpId, Phase, Refusal, Reply,
+    AskId, Effect, Event, Gate, GateCommand, GateEvent, House, Input, OpId, Phase, Refusal, Reply,
     SessionId, Status, Subject, TimerKey,
 };
 
@@ -57,14 +59,8 @@ pub(crate) fn under_way(house: &House, name: &str) -> OpId {
 /// Lets a pause that has come to its safe state go to its end.
 pub(crate) fn pause_to_the_end(house: &mut House, name: &str) -> Result<(), Refusal> {
     let op = under_way(house, name);
-    let generation = house.session(&id(name)).map_or(0, |session| session.generation);
-    let taken = |moment| Outcome::SnapshotTaken {
-        op,
-        moment,
-        snapshot: None,
-        left_out: PathList::default(),
-        warning: None,
-    };
+    let generation = house.session(&id(name)).map_or(0, |session| session.agent.generation);
+    let taken = |moment| Outcome::SnapshotTaken { op, moment, result: Ok(Taken::default()) };
     let exit = Exit { ordered: true, ..Exit::unseen(Leftovers::default()) };
     for outcome in [
         Outcome::TerminalCaptured { op, screen_at: 0 },
@@ -112,6 +108,30 @@ fn what_runs_is_paused_and_comes_back_and_what_was_paused_before_stays() {
     assert_eq!((*source, resumes.as_slice()), (GateSource::Snapshot, &[id("blue")][..]));
     assert_eq!(status(&house, "blue"), Status::Resuming);
     assert_eq!(status(&house, "red"), Status::Suspended);
+}
+
+/// Nobody is there to say how it goes on. What it was asking is for a person.
+#[test]
+fn whom_the_gate_cuts_off_is_told_to_go_on_unless_it_was_asking() {
+    let ask = Ask::new(AskId("a".to_owned()), AskKind::Approval, "push?");
+    let told = [None, Some(Sign::Asked(ask)), Some(Sign::TurnEnded)].map(|last| {
+        let mut house = House::default();
+        running_as(&mut house, "blue", Spec { in_place: true, ..Kind::Agent.spec() }).unwrap();
+        let begun = [Sign::RefKnown("it".to_owned()), Sign::Ready, Sign::TurnBegan];
+        for sign in begun.into_iter().chain(last) {
+            let (session, spot) = (id("blue"), Spot::Stream(house.last_seq()));
+            let hearing = Hearing::Live;
+            decide(&mut house, Input::Sign { session, generation: 1, spot, hearing, sign })
+                .unwrap();
+        }
+        let op = shut(&mut house, PauseMode::Force);
+        pause_to_the_end(&mut house, "blue").unwrap();
+        feed(&mut house, Input::GateKept { op, result: Ok(()) });
+        open(&mut house);
+        assert_eq!(status(&house, "blue"), Status::Resuming);
+        house.session(&id("blue")).unwrap().talk.queue.front().map(|message| message.text.clone())
+    });
+    assert_eq!(told, [Some("[glis] Continue from where we left off.".to_owned()), None, None]);
 }
 
 #[test]
@@ -167,13 +187,13 @@ fn a_stop_takes_back_what_waits_to_start() {
     shut(&mut house, PauseMode::Boundary);
     let send = Command::Send { session: id("blue"), text: "do".to_owned() };
     decide(&mut house, Input::Command(send)).unwrap();
-    assert!(house.session(&id("blue")).unwrap().deferred.is_some());
+    assert!(house.session(&id("blue")).unwrap().starts.deferred.is_some());
     decide(
         &mut house,
         Input::Command(Command::Stop { session: id("blue"), cause: StopCause::Asked }),
     )
     .unwrap();
-    assert!(house.session(&id("blue")).unwrap().deferred.is_none());
+    assert!(house.session(&id("blue")).unwrap().starts.deferred.is_none());
     open(&mut house);
     assert_eq!(status(&house, "blue"), Status::Suspended);
 }
@@ -212,10 +232,13 @@ fn whom_a_person_pauses_stays_paused_and_a_pause_that_fails_is_joined_later() {
     running(&mut house, "blue", "/a").unwrap();
     let pause = |mode| Command::Pause {
         session: id("blue"),
-        mode,
-        reason: PauseReason::User,
-        on_timeout: OnTimeout::Refuse,
-        clearing: Clearing::Keep,
+        wish: PauseWish {
+            mode,
+            reason: PauseReason::User,
+            on_timeout: OnTimeout::Refuse,
+            clearing: Clearing::Keep,
+        },
+        until: None,
     };
     // A person's pause is under way when everything is paused, and is called off by a failure.
     decide(&mut house, Input::Command(pause(PauseMode::Force))).unwrap();
@@ -241,12 +264,15 @@ fn a_pause_for_a_time_is_not_the_gates_and_ends_only_once_that_is_open() {
     let mut house = House::default();
     running(&mut house, "blue", "/a").unwrap();
     shut(&mut house, PauseMode::Boundary);
-    let pause = Command::PauseUntil {
+    let pause = Command::Pause {
         session: id("blue"),
-        mode: PauseMode::Force,
-        on_timeout: OnTimeout::Refuse,
-        clearing: Clearing::Keep,
-        until: 500,
+        wish: PauseWish {
+            mode: PauseMode::Force,
+            reason: PauseReason::User,
+            on_timeout: OnTimeout::Refuse,
+            clearing: Clearing::Keep,
+        },
+        until: Some(500),
     };
     let told = feed(&mut house, Input::Command(pause)).0;
     assert_eq!(told, [GateEvent::Released { session: id("blue") }]);

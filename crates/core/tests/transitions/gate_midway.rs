@@ -5,7 +5,7 @@ use crate::script::Kind;
 use crate::together::{decide, id, record, running, stop};
 use glis_core::gate::{GateSource, GateStep, GateWish, Kept};
 use glis_core::input::{Command, Outcome};
-use glis_core::pause::{Captured, OnTimeout, PauseMode, PauseReason};
+use glis_core::pause::{Captured, OnTimeout, PauseMode, PauseReason, PauseWish};
 use glis_core::reason::Why;
 use glis_core::tree::Clearing;
 use glis_core::{
@@ -37,10 +37,13 @@ fn all_paused(names: &[&str]) -> Result<(House, OpId), Refusal> {
 fn pause(name: &str) -> Command {
     Command::Pause {
         session: id(name),
-        mode: PauseMode::Force,
-        reason: PauseReason::User,
-        on_timeout: OnTimeout::Refuse,
-        clearing: Clearing::Keep,
+        wish: PauseWish {
+            mode: PauseMode::Force,
+            reason: PauseReason::User,
+            on_timeout: OnTimeout::Refuse,
+            clearing: Clearing::Keep,
+        },
+        until: None,
     }
 }
 
@@ -108,7 +111,7 @@ fn an_agent_that_heeds_no_interrupt_is_waited_for() {
     let mut house = house_of(&["blue"]).unwrap();
     shut(&mut house, PauseMode::Interrupt);
     let op = under_way(&house, "blue");
-    let looked = Outcome::CanSave { op };
+    let looked = Outcome::SaveChecked { op, result: Ok(()) };
     decide(&mut house, Input::Outcome { session: id("blue"), outcome: looked }).unwrap();
     let subject = Subject::Session(id("blue"));
     let late = house.decide(Input::TimerFired { subject, key: TimerKey::SafeState(op) }).unwrap();
@@ -121,7 +124,7 @@ fn an_agent_that_heeds_no_interrupt_is_waited_for() {
 fn opened_while_a_turn_is_interrupted_it_calls_that_off() {
     let mut house = house_of(&["blue"]).unwrap();
     shut(&mut house, PauseMode::Interrupt);
-    let looked = Outcome::CanSave { op: under_way(&house, "blue") };
+    let looked = Outcome::SaveChecked { op: under_way(&house, "blue"), result: Ok(()) };
     decide(&mut house, Input::Outcome { session: id("blue"), outcome: looked }).unwrap();
     open(&mut house);
     assert_eq!(status(&house, "blue"), Status::Busy);

@@ -1,9 +1,9 @@
 //! Idle suspension: when a session's time begins, what ends it, and what keeps a session awake.
 
 use crate::script::{Kind, check};
-use crate::table::IDLE;
+use crate::table::{BUSY, IDLE};
 use glis_core::event::Spot;
-use glis_core::input::{Command, Hearing, Outcome, Sign};
+use glis_core::input::{Checked, Command, Hearing, Outcome, Sign, Use};
 use glis_core::rule::Rule;
 use glis_core::session::{Process, StopCause};
 use glis_core::{Effect, House, Input, OpId, Refusal, Session, SessionId, Status};
@@ -31,14 +31,33 @@ fn an_idle_session_is_suspended_when_its_time_is_over() {
 
 #[test]
 fn it_stays_as_old_as_it_is() {
-    let idle = check(Kind::Agent, IDLE).unwrap().session().unwrap().last_active_at;
+    let idle = check(Kind::Agent, IDLE).unwrap().session().unwrap().times.last_active_at;
     let story = format!("{IDLE}\nidle time over\nunused\nended\nkept after end");
     let stage = check(Kind::Agent, &story).unwrap();
     let session = stage.session().unwrap();
-    assert_eq!((session.status(), &session.rule), (Status::Suspended, &Rule::Idled));
-    assert_eq!(session.last_active_at, idle, "that it was suspended is no activity");
+    assert_eq!((session.status(), &session.course.rule), (Status::Suspended, &Rule::Idled));
+    assert_eq!(session.times.last_active_at, idle, "that it was suspended is no activity");
     let stopped = check(Kind::Agent, &format!("{IDLE}\nstop\nended")).unwrap();
-    assert_ne!(stopped.session().unwrap().last_active_at, idle, "that a user stopped it is");
+    assert_ne!(stopped.session().unwrap().times.last_active_at, idle, "that a user stopped it is");
+}
+
+#[test]
+fn what_was_cut_off_is_idle_and_has_no_time_until_it_is_told_something() {
+    check(
+        Kind::Agent,
+        &format!(
+            "{IDLE}\n{BUSY}
+            pause force\ncaptured\nsaved\nended\nsaved
+            resume\nchecked\nstarted
+            tell idle time
+            ready => became ready, start ended
+            send on => message queued, delivery began | do deliver on with the note | queued while idle
+            took => message taken
+            turn began => turn began
+            turn ended => turn ended | do save after the turn, await idle time"
+        ),
+    )
+    .unwrap();
 }
 
 #[test]
@@ -283,7 +302,7 @@ fn memory_that_runs_short_ends_what_is_idle_and_nothing_else() {
     );
     let stage = stage.unwrap();
     let session = stage.session().unwrap();
-    assert_eq!((session.status(), &session.rule), (Status::Suspended, &Rule::MadeRoom));
+    assert_eq!((session.status(), &session.course.rule), (Status::Suspended, &Rule::MadeRoom));
 }
 
 /// A house with agents that are idle, each since a moment later than the one before.
@@ -306,10 +325,9 @@ fn idle_house(names: &[&str]) -> Result<House, Refusal> {
         let op = house.session(&id).and_then(Session::operation).map_or(OpId(0), |(op, _)| op);
         let process = Process { pid: 7, start_ticks: 1, boot_id: "b".to_owned() };
         let (worktree, branch, notes) = (format!("/{name}"), None, Vec::new());
-        let (forgotten, unheard) = (Vec::new(), Vec::new());
         for outcome in [
             Outcome::WorktreeMade { op, worktree, branch, notes },
-            Outcome::StartChecked { op, found: None, set_up: None, forgotten, unheard },
+            Outcome::StartChecked { op, result: Ok(Checked::default()) },
             Outcome::ProcessStarted { op, generation: 1, process, began_at: 0 },
         ] {
             feed(&mut house, Input::Outcome { session: id.clone(), outcome })?;
@@ -336,7 +354,8 @@ fn the_longest_idle_is_looked_at_first_and_the_next_if_that_one_is_in_use() {
     let in_use = |name: &str| {
         let session = SessionId(name.to_owned());
         let spell = house.session(&session).unwrap().idle_spell().unwrap();
-        let outcome = Outcome::InUse { spell, cause: StopCause::Memory };
+        let (cause, usage) = (StopCause::Memory, Use::InUse);
+        let outcome = Outcome::UseChecked { spell, cause, usage };
         looked_at(&house, Input::Outcome { session, outcome }).unwrap()
     };
     assert_eq!(in_use("b"), ["a"]);
@@ -351,7 +370,8 @@ fn one_goes_at_a_time() {
     let unused = |house: &House, name: &str| {
         let session = SessionId(name.to_owned());
         let spell = house.session(&session).unwrap().idle_spell().unwrap();
-        let outcome = Outcome::NotInUse { spell, cause: StopCause::Memory };
+        let (cause, usage) = (StopCause::Memory, Use::Free);
+        let outcome = Outcome::UseChecked { spell, cause, usage };
         Input::Outcome { session, outcome }
     };
     for (subject, event) in house.decide(unused(&house, "a")).unwrap().events {

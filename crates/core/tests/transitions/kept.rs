@@ -122,8 +122,8 @@ fn a_resume_goes_on_in_the_same_process() {
     ])
     .unwrap();
     let session = stage.session().unwrap();
-    assert_eq!(session.generation, 1, "it is no other process");
-    assert!(session.baseline.is_none() && session.paused_at.is_none());
+    assert_eq!(session.agent.generation, 1, "it is no other process");
+    assert!(session.saved.baseline.is_none() && session.course.paused_at.is_none());
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn what_cannot_be_stopped_in_place_goes_on() {
     .unwrap();
     let session = stage.session().unwrap();
     assert_eq!(session.status(), Status::Idle);
-    assert!(session.baseline.is_none(), "it writes on");
+    assert!(session.saved.baseline.is_none(), "it writes on");
 }
 
 #[test]
@@ -151,7 +151,7 @@ fn what_cannot_be_let_go_on_stays_paused_with_its_process() {
         "thawed => start ended",
     ])
     .unwrap();
-    assert_eq!(stage.session().unwrap().generation, 1);
+    assert_eq!(stage.session().unwrap().agent.generation, 1);
 }
 
 #[test]
@@ -168,7 +168,7 @@ fn a_stop_ends_what_was_kept_and_the_pause_lasts() {
         "resume => start began | do check start | pending",
     ])
     .unwrap();
-    assert_eq!(stage.session().unwrap().generation, 2);
+    assert_eq!(stage.session().unwrap().agent.generation, 2);
 }
 
 #[test]

@@ -2,11 +2,11 @@
 
 use crate::together::{decide, id, record, running, stop};
 use glis_core::gate::{GateWish, Kept};
-use glis_core::input::{Command, IfRunning, Outcome};
+use glis_core::input::{Command, IfRunning, Outcome, Taken};
 use glis_core::limits::{Limits, Over};
-use glis_core::pause::{Moment, OnTimeout, PauseMode, PauseReason};
+use glis_core::pause::{Moment, OnTimeout, PauseMode, PauseReason, PauseWish};
 use glis_core::session::{Deferral, StopCause};
-use glis_core::tree::{Clearing, PathList};
+use glis_core::tree::Clearing;
 use glis_core::{
     Event, GateCommand, House, Input, OpId, Refusal, Reply, Session, SessionId, Status,
 };
@@ -52,7 +52,10 @@ fn ask(house: &mut House, command: Command) -> Result<Reply, Refusal> {
 }
 
 fn waits(house: &House, name: &str) -> Option<Deferral> {
-    house.session(&id(name)).and_then(|session| session.deferred).map(|deferred| deferred.why)
+    house
+        .session(&id(name))
+        .and_then(|session| session.starts.deferred)
+        .map(|deferred| deferred.why)
 }
 
 fn status(house: &House, name: &str) -> Option<Status> {
@@ -62,10 +65,13 @@ fn status(house: &House, name: &str) -> Option<Status> {
 fn pause(name: &str) -> Command {
     Command::Pause {
         session: id(name),
-        mode: PauseMode::Force,
-        reason: PauseReason::User,
-        on_timeout: OnTimeout::Force,
-        clearing: Clearing::Keep,
+        wish: PauseWish {
+            mode: PauseMode::Force,
+            reason: PauseReason::User,
+            on_timeout: OnTimeout::Force,
+            clearing: Clearing::Keep,
+        },
+        until: None,
     }
 }
 
@@ -78,13 +84,8 @@ fn paused(house: &mut House, name: &str) -> Result<(), Refusal> {
 /// A pause of what is at rest keeps its screen and saves its worktree.
 fn saved(house: &mut House, name: &str) -> Result<(), Refusal> {
     let op = house.session(&id(name)).and_then(Session::operation).map_or(OpId(999), |(op, _)| op);
-    let taken = Outcome::SnapshotTaken {
-        op,
-        moment: Moment::BeforeStop,
-        snapshot: None,
-        left_out: PathList::default(),
-        warning: None,
-    };
+    let taken =
+        Outcome::SnapshotTaken { op, moment: Moment::BeforeStop, result: Ok(Taken::default()) };
     for outcome in [Outcome::TerminalCaptured { op, screen_at: 0 }, taken] {
         decide(house, Input::Outcome { session: id(name), outcome })?;
     }
@@ -115,7 +116,7 @@ fn where_it_is_refused_the_refusal_names_who_has_the_places() {
     let full = Refusal::Full { session: "a".to_owned(), live: 1, holders: vec!["busy".to_owned()] };
     assert_eq!(ask(&mut house, resume("a")), Err(full.clone()));
     assert_eq!(ask(&mut house, send("a")), Err(full));
-    assert_eq!(house.session(&id("a")).map(|session| session.queue.len()), Some(0));
+    assert_eq!(house.session(&id("a")).map(|session| session.talk.queue.len()), Some(0));
     assert!(matches!(running(&mut house, "d", "/d"), Err(Refusal::Full { .. })));
     assert!(house.session(&id("d")).is_none());
     // What runs is told things as ever.
@@ -206,12 +207,15 @@ fn what_the_gate_has_stopped_comes_back_whatever_the_limit() {
 fn a_resume_at_its_time_waits_for_a_place_whatever_is_configured() {
     for over in [Over::Queue, Over::Refuse] {
         let mut house = full(&["a"], over).unwrap();
-        let until = Command::PauseUntil {
+        let until = Command::Pause {
             session: id("a"),
-            mode: PauseMode::Force,
-            on_timeout: OnTimeout::Force,
-            clearing: Clearing::Keep,
-            until: 500,
+            wish: PauseWish {
+                mode: PauseMode::Force,
+                reason: PauseReason::User,
+                on_timeout: OnTimeout::Force,
+                clearing: Clearing::Keep,
+            },
+            until: Some(500),
         };
         ask(&mut house, until).unwrap();
         saved(&mut house, "a").unwrap();
@@ -219,7 +223,7 @@ fn a_resume_at_its_time_waits_for_a_place_whatever_is_configured() {
         let key = glis_core::TimerKey::ResumeAt(500);
         decide(&mut house, Input::TimerFired { subject: id("a").into(), key }).unwrap();
         assert_eq!(waits(&house, "a"), Some(Deferral::Limit));
-        assert_eq!(house.session(&id("a")).and_then(|session| session.resume_at), None);
+        assert_eq!(house.session(&id("a")).and_then(|session| session.ahead.resume_at), None);
         stop(&mut house, "busy").unwrap();
         assert_eq!(status(&house, "a"), Some(Status::Resuming));
     }

@@ -12,7 +12,7 @@ fn told(story: &[&str]) -> Result<Stage, String> {
 }
 
 fn iteration(stage: &Stage) -> Option<u32> {
-    stage.session()?.looped.as_ref().map(|looped| looped.iteration)
+    stage.session()?.ahead.looped.as_ref().map(|looped| looped.iteration)
 }
 
 /// A usage limit parks it first; the pause that a person has asked for is in force, with its time.
@@ -26,7 +26,7 @@ fn a_pause_for_a_time_keeps_it_when_a_limit_parks_first() {
         "saved => snapshot taken, paused, pause taken over, pause began, safe state reached | do capture terminal",
     ];
     let stage = told(&parked).unwrap();
-    assert_eq!(stage.session().unwrap().resume_at, Some(500));
+    assert_eq!(stage.session().unwrap().ahead.resume_at, Some(500));
     // Withdrawn while the limit parks it, its time goes with it.
     let stage = told(&[
         "loop fresh 3 go",
@@ -37,7 +37,7 @@ fn a_pause_for_a_time_keeps_it_when_a_limit_parks_first() {
         "captured\nsaved\nended",
         "saved => snapshot taken, paused | do plan the return",
     ]);
-    assert_eq!(stage.unwrap().session().unwrap().resume_at, None);
+    assert_eq!(stage.unwrap().session().unwrap().ahead.resume_at, None);
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn a_next_iteration_that_a_dying_daemon_did_not_start_begins_again() {
         "started => process started, message queued, start ended",
     ])
     .unwrap();
-    let looped = stage.session().unwrap().looped.clone().unwrap();
+    let looped = stage.session().unwrap().ahead.looped.clone().unwrap();
     assert_eq!((looped.iteration, looped.failures), (2, 0));
 }
 
@@ -88,7 +88,7 @@ fn a_pause_comes_after_an_iteration_that_fails() {
         "resume => restart began, start began, loop began | do check start | pending",
     ])
     .unwrap();
-    let looped = stage.session().unwrap().looped.clone().unwrap();
+    let looped = stage.session().unwrap().ahead.looped.clone().unwrap();
     assert_eq!((looped.iteration, looped.failures), (2, 1));
 }
 
@@ -103,6 +103,6 @@ fn a_loop_that_was_thrown_away_is_stopped() {
         "looked => nothing",
     ])
     .unwrap();
-    let looped = stage.session().unwrap().looped.clone().unwrap();
+    let looped = stage.session().unwrap().ahead.looped.clone().unwrap();
     assert!(!looped.goes_on());
 }

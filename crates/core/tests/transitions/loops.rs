@@ -91,7 +91,7 @@ states! {
         pause force => already
         cancel => refused: paused
         resume => restart began, start began, loop began | do check start | pending
-        resume go on => restart began, start began, loop began, message queued | do check start | pending
+        resume go on => message queued, restart began, start began, message queued, loop began | do check start | pending
         restart => restart began, start began, loop began | do check start | pending
         stop => loop stopped | already
         timeout 20 => idle limit set
@@ -141,7 +141,7 @@ fn iteration(stage: &Stage) -> u32 {
 }
 
 fn looped(stage: &Stage) -> Option<&Loop> {
-    stage.session().and_then(|session| session.looped.as_deref())
+    stage.session().and_then(|session| session.ahead.looped.as_deref())
 }
 
 fn stage_of(stage: &Stage) -> LoopStage {
@@ -161,7 +161,7 @@ fn each_iteration_has_a_conversation_of_its_own() {
     ])
     .unwrap();
     assert_eq!(iteration(&stage), 2);
-    assert_eq!(stage.session().unwrap().agent_ref.as_deref(), Some("ref-2"));
+    assert_eq!(stage.session().unwrap().agent.agent_ref.as_deref(), Some("ref-2"));
 }
 
 #[test]
@@ -320,7 +320,7 @@ fn three_failures_in_a_row_pause_it_with_the_reason() {
     .unwrap();
     let session = stage.session().unwrap();
     assert_eq!(session.pause_record().map(|record| record.reason), Some(PauseReason::Error));
-    let looped = session.looped.as_ref().unwrap();
+    let looped = session.ahead.looped.as_ref().unwrap();
     assert_eq!((looped.failures, looped.broke), (3, Some(Breaker::Failures)));
 }
 
@@ -338,11 +338,11 @@ fn what_leaves_everything_as_it_was_is_paused_and_may_be_tried_again() {
         PAUSED,
     ])
     .unwrap();
-    let looped = stage.session().unwrap().looped.clone().unwrap();
+    let looped = stage.session().unwrap().ahead.looped.clone().unwrap();
     assert_eq!(looped.broke, Some(Breaker::NoProgress));
     let mut stage = stage;
     stage.play("resume").unwrap();
-    let looped = stage.session().unwrap().looped.clone().unwrap();
+    let looped = stage.session().unwrap().ahead.looped.clone().unwrap();
     assert_eq!((looped.broke, looped.stale), (None, 0));
 }
 
@@ -436,7 +436,7 @@ fn a_usage_limit_is_waited_for_and_the_same_iteration_goes_on() {
         "turn ended => turn ended, loop ended | do save after the turn, look back at 1",
     ])
     .unwrap();
-    let looped = stage.session().unwrap().looped.clone().unwrap();
+    let looped = stage.session().unwrap().ahead.looped.clone().unwrap();
     assert_eq!((looped.iteration, looped.failures), (1, 0));
 }
 

@@ -88,7 +88,7 @@ fn verb(command: &Command) -> Option<&'static str> {
     Some(match command {
         Command::New { .. } => return None,
         Command::Send { .. } => "send",
-        Command::Pause { .. } | Command::PauseUntil { .. } => "pause",
+        Command::Pause { .. } => "pause",
         Command::CancelPause { .. } => "cancel",
         Command::Resume { .. } => "resume",
         Command::Restart { .. } => "restart",

@@ -35,8 +35,8 @@ fn a_pause_fences_interrupts_saves_stops_and_saves_again() {
     assert_eq!(record.rule, SafeRule::TurnEnded);
     assert_eq!(record.screen_at, 7);
     assert!(!record.forced);
-    assert_eq!(session.paused_at, Some(record.at));
-    assert_eq!(session.queue.len(), 1, "what came meanwhile waits");
+    assert_eq!(session.course.paused_at, Some(record.at));
+    assert_eq!(session.talk.queue.len(), 1, "what came meanwhile waits");
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn a_forced_pause_saves_before_it_kills() {
         ],
     )
     .unwrap();
-    assert!(stage.session().unwrap().cut_off);
+    assert!(stage.session().unwrap().talk.cut_off);
 }
 
 #[test]
@@ -345,7 +345,7 @@ fn every_question_that_was_open_is_kept_until_the_agent_has_words_again() {
         let stage = told(Kind::Agent, steps).unwrap();
         let session = stage.session().unwrap();
         assert_eq!(session.asks(), []);
-        session.was_asking.iter().map(|ask| ask.text.clone()).collect()
+        session.talk.was_asking.iter().map(|ask| ask.text.clone()).collect()
     };
     let asked = [IDLE, BUSY, "asks rm\nasks push"];
     let paused = [asked.as_slice(), &[PAUSED]].concat();

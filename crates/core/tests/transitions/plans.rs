@@ -8,11 +8,13 @@ use crate::script::Kind;
 use crate::together::{decide, id};
 use glis_core::effect::Effect;
 use glis_core::event::Spot;
-use glis_core::input::{Exit, Hearing, Outcome, Sign, World};
+use glis_core::input::{Checked, Exit, Hearing, Outcome, Sign, Taken, World};
 use glis_core::leftover::Leftovers;
 use glis_core::merge::Unmerged;
-use glis_core::pause::{Moment, OnTimeout, PauseMode, PauseReason};
-use glis_core::plan::{Pace, PlanEvent, PlanSpec, Ruling, RunState, TaskRef, TaskSpec};
+use glis_core::pause::{Moment, OnTimeout, PauseMode, PauseReason, PauseWish};
+use glis_core::plan::{
+    Before, Budget, Pace, PlanEvent, PlanSpec, Ruling, RunState, TaskRef, TaskSpec,
+};
 use glis_core::session::{Process, StopCause};
 use glis_core::spec::Spec;
 use glis_core::tree::{Clearing, PathList};
@@ -49,6 +51,7 @@ fn spec(tasks: Vec<TaskSpec>) -> Box<PlanSpec> {
         branch: "glis/plan/p".to_owned(),
         base: "c0".to_owned(),
         origin: None,
+        budget: Budget::default(),
         tasks,
     })
 }
@@ -73,12 +76,14 @@ fn told(house: &mut House, input: Input) -> String {
                 PlanEvent::RunBegan { run, .. } => format!("{run} began"),
                 PlanEvent::RunFinishing { run, as_it_is: false } => format!("{run} finishing"),
                 PlanEvent::RunFinishing { run, .. } => format!("{run} finishing as it is"),
+                PlanEvent::RunCost { run, micros } => format!("{run} cost {micros}"),
                 PlanEvent::RunAccepted { run, .. } => format!("{run} accepted"),
                 PlanEvent::RunSucceeded { run, .. } => format!("{run} succeeded"),
                 PlanEvent::RunFailed { run, .. } => format!("{run} failed"),
                 PlanEvent::RunWaits { run, .. } => format!("{run} waits"),
                 PlanEvent::RunCanceled { run } => format!("{run} canceled"),
                 PlanEvent::TaskSkipped { task } => format!("{task} skipped"),
+                PlanEvent::TaskProposed { task, .. } => format!("{task} proposed"),
             });
         }
         if matches!(event, Event::PauseBegan { .. }) {
@@ -117,7 +122,14 @@ fn pause(house: &mut House, name: &str, reason: PauseReason) -> String {
     let (mode, on_timeout) = (PauseMode::Interrupt, OnTimeout::Refuse);
     let clearing = Clearing::Keep;
     let session = id(name);
-    told(house, Input::Command(Command::Pause { session, mode, reason, on_timeout, clearing }))
+    told(
+        house,
+        Input::Command(Command::Pause {
+            session,
+            wish: PauseWish { mode, reason, on_timeout, clearing },
+            until: None,
+        }),
+    )
 }
 
 fn latest(house: &House, task: &str) -> RunId {
@@ -143,7 +155,7 @@ fn outcome(house: &mut House, name: &str, outcome: impl Fn(OpId) -> Outcome) -> 
 }
 
 fn sign(house: &mut House, name: &str, sign: Sign) -> String {
-    let generation = house.session(&id(name)).map_or(0, |session| session.generation);
+    let generation = house.session(&id(name)).map_or(0, |session| session.agent.generation);
     let spot = Spot::Stream(house.last_seq());
     let hearing = Hearing::Live;
     told(house, Input::Sign { session: id(name), generation, spot, hearing, sign })
@@ -160,14 +172,8 @@ fn make(house: &mut House, run: &str, task: &str) -> String {
 
 /// Its process runs and takes messages.
 fn start(house: &mut House, run: &str) -> String {
-    let generation = house.session(&id(run)).map_or(0, |session| session.generation);
-    outcome(house, run, |op| Outcome::StartChecked {
-        op,
-        found: None,
-        set_up: None,
-        forgotten: Vec::new(),
-        unheard: Vec::new(),
-    });
+    let generation = house.session(&id(run)).map_or(0, |session| session.agent.generation);
+    outcome(house, run, |op| Outcome::StartChecked { op, result: Ok(Checked::default()) });
     let process = Process { pid: 1, start_ticks: 1, boot_id: String::new() };
     outcome(house, run, |op| Outcome::ProcessStarted {
         op,
@@ -203,17 +209,10 @@ fn take(house: &mut House, run: &str) {
 
 /// Its process has ended for a pause, and everything is saved.
 fn pause_to_the_end(house: &mut House, run: &str) {
-    let generation = house.session(&id(run)).map_or(0, |session| session.generation);
-    let taken = |moment| {
-        move |op| Outcome::SnapshotTaken {
-            op,
-            moment,
-            snapshot: None,
-            left_out: PathList::default(),
-            warning: None,
-        }
-    };
-    outcome(house, run, |op| Outcome::CanSave { op });
+    let generation = house.session(&id(run)).map_or(0, |session| session.agent.generation);
+    let taken =
+        |moment| move |op| Outcome::SnapshotTaken { op, moment, result: Ok(Taken::default()) };
+    outcome(house, run, |op| Outcome::SaveChecked { op, result: Ok(()) });
     sign(house, run, Sign::TurnCut);
     outcome(house, run, |op| Outcome::TerminalCaptured { op, screen_at: 0 });
     outcome(house, run, taken(Moment::BeforeStop));
@@ -230,7 +229,7 @@ fn execute(house: &mut House, pace: Pace) -> String {
             id: plan(),
             spec: spec(tasks()),
             pace,
-            done: Vec::new(),
+            before: Before::default(),
         }),
     )
 }
@@ -463,19 +462,14 @@ fn a_person_who_pauses_the_session_of_a_task_stops_the_plan() {
 }
 
 /// Those of the same agent would meet that limit too. A limit that nobody waits for keeps nobody back.
-#[test]
-fn a_task_that_a_limit_has_parked_keeps_others_of_its_agent_back_and_nobody_else() {
+fn a_parked_task_keeps_others_back_but(air: TaskSpec) {
     let mut all = tasks();
-    all.push(TaskSpec {
-        id: "air".to_owned(),
-        agent: Some("other".to_owned()),
-        ..TaskSpec::default()
-    });
+    all.push(TaskSpec { id: "air".to_owned(), ..air });
     let mut house = House::default();
     let (id, spec) = (plan(), spec(all));
     told(
         &mut house,
-        Input::Plan(PlanCommand::Execute { id, spec, pace: pace(1), done: Vec::new() }),
+        Input::Plan(PlanCommand::Execute { id, spec, pace: pace(1), before: Before::default() }),
     );
     go_through(&mut house, "dust-1", "dust");
     begin(&mut house, "sweep-1", "sweep");
@@ -488,6 +482,13 @@ fn a_task_that_a_limit_has_parked_keeps_others_of_its_agent_back_and_nobody_else
     let stays = Outcome::ReturnPlanned { at: None, now: 0 };
     let input = Input::Outcome { session: crate::together::id("sweep-1"), outcome: stays };
     assert_eq!(told(&mut house, input), "wash-1 began, begin wash-1");
+}
+
+#[test]
+fn a_task_that_a_limit_has_parked_keeps_others_of_its_agent_back_and_nobody_else() {
+    let other = || Some("other".to_owned());
+    a_parked_task_keeps_others_back_but(TaskSpec { agent: other(), ..TaskSpec::default() });
+    a_parked_task_keeps_others_back_but(TaskSpec { persona: other(), ..TaskSpec::default() });
 }
 
 #[test]
@@ -705,7 +706,8 @@ fn a_plan_that_is_revised_keeps_what_is_done_and_what_is_worked_on() {
     let mut more = tasks();
     more.insert(0, TaskSpec { id: "air".to_owned(), ..TaskSpec::default() });
     let (id, spec) = (plan(), spec(more));
-    let again = Input::Plan(PlanCommand::Execute { id, spec, pace: pace(2), done: Vec::new() });
+    let again =
+        Input::Plan(PlanCommand::Execute { id, spec, pace: pace(2), before: Before::default() });
     assert_eq!(told(&mut house, again), "revised, continued, air-1 began, begin air-1");
 }
 
@@ -721,10 +723,9 @@ fn a_task_whose_daemon_died_before_its_process_was_started_is_begun_by_the_next(
         notes: Vec::new(),
     };
     outcome(&mut house, "dust-1", made);
-    let (forgotten, unheard) = (Vec::new(), Vec::new());
-    outcome(&mut house, "dust-1", |op| {
-        let (forgotten, unheard) = (forgotten.clone(), unheard.clone());
-        Outcome::StartChecked { op, found: None, set_up: None, forgotten, unheard }
+    outcome(&mut house, "dust-1", |op| Outcome::StartChecked {
+        op,
+        result: Ok(Checked::default()),
     });
     let world = World::Gone { left: Leftovers::default() };
     let decision = house.decide(Input::Observed { session: id("dust-1"), world }).unwrap();
@@ -746,7 +747,8 @@ fn what_is_done_once_more_does_not_undo_what_needs_it() {
     let mut more = tasks();
     more.push(TaskSpec { id: "air".to_owned(), ..TaskSpec::default() });
     let (id, spec) = (plan(), spec(more));
-    let again = Input::Plan(PlanCommand::Execute { id, spec, pace: pace(2), done: Vec::new() });
+    let again =
+        Input::Plan(PlanCommand::Execute { id, spec, pace: pace(2), before: Before::default() });
     assert_eq!(told(&mut house, again), "revised, continued, air-1 began, begin air-1");
     sign(&mut house, "dust-2", Sign::TurnEnded);
     accepted(&mut house, "dust-2");

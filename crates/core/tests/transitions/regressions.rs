@@ -156,8 +156,8 @@ fn a_failed_restart_leaves_the_former_conversation() {
     )
     .unwrap();
     let session = stage.session().unwrap();
-    assert_eq!(session.agent_ref.as_deref(), Some("ref-1"));
-    assert!(session.former_refs.is_empty());
+    assert_eq!(session.agent.agent_ref.as_deref(), Some("ref-1"));
+    assert!(session.agent.former_refs.is_empty());
 }
 
 #[test]
@@ -372,7 +372,7 @@ fn a_rejection_that_comes_after_the_time_for_getting_ready_still_counts() {
 
 /// Something that the transcript of the present conversation tells at this place.
 fn written(stage: &mut Stage, at: u64, sign: Sign) -> Option<usize> {
-    let generation = stage.session()?.generation;
+    let generation = stage.session()?.agent.generation;
     let (session, spot, hearing) = (Stage::id(), Spot::Transcript(at), Hearing::Live);
     let input = Input::Sign { session, generation, spot, hearing, sign };
     let events = stage.house.decide(input).ok()?.events;
@@ -410,5 +410,5 @@ fn a_fresh_start_that_failed_leaves_the_former_places_as_they_were() {
     for line in ["stop", "ended", "restart", "unfit"] {
         stage.play(line).unwrap();
     }
-    assert_eq!(stage.session().unwrap().seen.transcript, 500);
+    assert_eq!(stage.session().unwrap().talk.seen.transcript, 500);
 }

@@ -98,8 +98,13 @@ fn a_restart_that_was_stopped_keeps_the_former_conversation() {
         let story = format!("{IDLE}\n{PAUSED}\nrestart begin anew\n{rest}");
         let stage = check(Kind::Agent, &story).unwrap();
         let session = stage.session().unwrap();
-        assert_eq!(session.agent_ref.as_deref(), Some("ref-1"), "{rest}");
-        assert!(session.ran && session.set_aside.is_none() && session.queue.is_empty(), "{rest}");
+        assert_eq!(session.agent.agent_ref.as_deref(), Some("ref-1"), "{rest}");
+        assert!(
+            session.agent.ran
+                && session.starts.set_aside.is_none()
+                && session.talk.queue.is_empty(),
+            "{rest}"
+        );
     }
 }
 
@@ -134,7 +139,7 @@ fn a_message_that_is_refused_again_and_again_is_asked_about_with_the_reason() {
     assert_eq!(doubts(&stage), []);
     let mut stage = stuck();
     stage.play("answer deny").unwrap();
-    assert!(stage.session().unwrap().queue.is_empty());
+    assert!(stage.session().unwrap().talk.queue.is_empty());
 }
 
 #[test]
@@ -177,7 +182,7 @@ fn messages_do_not_start_what_fails_again_and_again() {
         stage.play(line).unwrap();
     }
     let session = stage.session().unwrap();
-    assert_eq!((session.failed_starts, session.queue.len()), (0, 5));
+    assert_eq!((session.course.failed_starts, session.talk.queue.len()), (0, 5));
 }
 
 #[test]
@@ -195,7 +200,7 @@ fn a_process_that_the_log_has_forgotten_is_taken_over() {
         let mut stage = check(Kind::Agent, &story).unwrap();
         let session = stage.session().unwrap();
         assert_eq!(session.phase, Phase::Live, "{beginning}");
-        let generation = session.generation;
+        let generation = session.agent.generation;
         assert!(generation >= 3 && session.runs(), "{beginning}");
         assert_eq!(stage.play("crash").unwrap(), "as before");
         assert_eq!(stage.play("found alive").unwrap(), "nothing");
@@ -270,10 +275,10 @@ fn a_damaged_record_is_flagged_until_somebody_takes_note() {
         stage.house.apply(&recorded);
         stage.log.push(recorded);
     }
-    let damage = stage.session().unwrap().damage.clone().unwrap();
+    let damage = stage.session().unwrap().upkeep.damage.clone().unwrap();
     assert_eq!((damage.lost, damage.kept.as_str()), (6, "there"));
     assert_eq!(stage.play("acknowledge").unwrap(), "damage acknowledged");
-    assert_eq!(stage.session().unwrap().damage, None);
+    assert_eq!(stage.session().unwrap().upkeep.damage, None);
 }
 
 /// A house that knows nothing but this session's card.
@@ -306,19 +311,23 @@ fn a_session_is_known_again_by_its_card() {
         let house = by_card_alone(&stage, before);
         let after = house.session(&Stage::id()).unwrap();
         let told = |session: &Session| {
-            let ids = (session.name.clone(), session.agent_ref.clone(), session.generation);
-            let place =
-                (session.worktree.clone(), session.branch.clone(), session.snapshot.clone());
-            let asked = (session.queue.len(), session.limits.clone());
-            (session.process().cloned(), ids, place, session.trashed.clone(), asked)
+            let ids =
+                (session.name.clone(), session.agent.agent_ref.clone(), session.agent.generation);
+            let place = (
+                session.place.worktree.clone(),
+                session.place.branch.clone(),
+                session.saved.snapshot.clone(),
+            );
+            let asked = (session.talk.queue.len(), session.ahead.limits.clone());
+            (session.process().cloned(), ids, place, session.upkeep.trashed.clone(), asked)
         };
         assert_eq!(told(after), told(before), "{story}");
         let starts = !before.runs() && before.operation().is_some();
         assert!(starts || after.status() == before.status(), "{story}: {:?}", after.status());
         let removed = before.status() == Status::Archived;
-        assert_eq!(after.damage.is_some(), !removed, "{story}");
+        assert_eq!(after.upkeep.damage.is_some(), !removed, "{story}");
         assert!(
-            after.queue.iter().all(|message| message.delivery == Delivery::Doubtful),
+            after.talk.queue.iter().all(|message| message.delivery == Delivery::Doubtful),
             "{story}"
         );
     }
@@ -375,7 +384,7 @@ fn what_broke_bars_its_session_until_somebody_takes_note() {
     // The first reason stands.
     let again = words::decision(&stage.house.decide(broke("start")).unwrap(), IdleTimers::Hidden);
     assert_eq!(again, "nothing");
-    assert_eq!(stage.session().unwrap().barred.clone().unwrap().what, "save");
+    assert_eq!(stage.session().unwrap().upkeep.barred.clone().unwrap().what, "save");
     assert_eq!(stage.play("acknowledge").unwrap(), "bar lifted");
     assert_eq!(stage.play("acknowledge").unwrap(), "already");
 }

@@ -5,12 +5,14 @@
 
 use crate::words::{self, IdleTimers};
 use glis_core::event::{Ending, Spot};
-use glis_core::input::{Command, Exit, Hearing, IfRunning, Outcome, Sign, World};
+use glis_core::input::{
+    Checked, Command, Done, Exit, Hearing, IfRunning, Outcome, Sign, Taken, Use, World,
+};
 use glis_core::leftover::{Companion, Leftovers};
 use glis_core::looping::{
     FAILURES_MAX, LookedBack, LoopChange, LoopContext, LoopEnd, LoopSpec, LoopTrace,
 };
-use glis_core::pause::{Captured, Moment, OnTimeout, PauseMode, PauseReason, PauseStep};
+use glis_core::pause::{Captured, Moment, OnTimeout, PauseMode, PauseReason, PauseStep, PauseWish};
 use glis_core::reason::Why;
 use glis_core::refusal::ResumeFault;
 use glis_core::safe::ScreenState;
@@ -96,7 +98,7 @@ impl Stage {
         }
         let input = self.input(line)?;
         // Each command is from a caller that is called like it.
-        let origin = Origin { face: Face::Chat, who: line.to_owned() };
+        let origin = Origin::new(Face::Chat, line);
         let from = matches!(input, Input::Command(_)).then_some(&origin);
         match self.house.decide(input) {
             Err(refusal) => Ok(words::refusal(&refusal)),
@@ -137,7 +139,7 @@ impl Stage {
 
     /// The spell of idleness that is meant: the present one, or the one before it.
     fn spell(&self, words: &str) -> u64 {
-        let spells = self.session().map_or(0, |session| session.idle_spells);
+        let spells = self.session().map_or(0, |session| session.course.idle_spells);
         if words.trim() == "before" { spells.saturating_sub(1) } else { spells }
     }
 
@@ -155,16 +157,16 @@ impl Stage {
 
     /// The compaction that was asked for, unless it is one by itself.
     fn compaction(&self, rest: &str) -> Option<OpId> {
-        self.session().and_then(|s| s.compaction.asked).filter(|_| rest.is_empty())
+        self.session().and_then(|s| s.upkeep.compaction.asked).filter(|_| rest.is_empty())
     }
 
     fn generation(&self) -> u32 {
-        self.session().map_or(0, |session| session.generation)
+        self.session().map_or(0, |session| session.agent.generation)
     }
 
     /// The message that stands first, or the last one that stood there.
     fn message(&self) -> MessageId {
-        self.session().and_then(|s| s.queue.front()).map_or(MessageId(999), |m| m.id)
+        self.session().and_then(|s| s.talk.queue.front()).map_or(MessageId(999), |m| m.id)
     }
 
     /// The snapshot that is due, or the first one if none is.
@@ -281,15 +283,12 @@ impl Stage {
                     "force" => (PauseMode::Force, OnTimeout::Force),
                     _ => (PauseMode::Boundary, OnTimeout::Refuse),
                 };
-                Command::Pause { session, mode, reason: PauseReason::User, on_timeout, clearing }
+                Command::Pause { session, wish: wish(mode, on_timeout, clearing), until: None }
             }
-            "pause-until" => Command::PauseUntil {
-                session,
-                mode: PauseMode::Boundary,
-                on_timeout: OnTimeout::Refuse,
-                clearing: Clearing::Keep,
-                until: rest.parse().ok()?,
-            },
+            "pause-until" => {
+                let wish = wish(PauseMode::Boundary, OnTimeout::Refuse, Clearing::Keep);
+                Command::Pause { session, wish, until: Some(rest.parse().ok()?) }
+            }
             "cancel" => Command::CancelPause { session },
             "resume" => Command::Resume { session, prompt: some },
             "restart" => {
@@ -335,10 +334,10 @@ impl Stage {
             }
             ("capture", "overdue") => Outcome::CaptureOverdue { op, why },
             ("save", "overdue") => Outcome::SnapshotOverdue { op, moment: self.moment(), why },
-            ("frozen", _) => Outcome::ProcessFrozen { op },
-            ("unfrozen", _) => Outcome::NotFrozen { op, why },
-            ("thawed", _) => Outcome::Thawed { op },
-            ("unthawed", _) => Outcome::NotThawed { op, why },
+            ("frozen", _) => Outcome::Frozen { op, result: Ok(()) },
+            ("unfrozen", _) => Outcome::Frozen { op, result: Err(why) },
+            ("thawed", _) => Outcome::Thawed { op, result: Ok(()) },
+            ("unthawed", _) => Outcome::Thawed { op, result: Err(why) },
             ("swept", "with 9 left") => Outcome::Swept { op, left: stuck() },
             ("swept", _) => Outcome::Swept { op, left: Leftovers::default() },
             ("folderless", _) => Outcome::FolderLost,
@@ -348,6 +347,10 @@ impl Stage {
             }
             _ => return None,
         })
+    }
+
+    fn looked_at(&self, rest: &str, usage: Use) -> Outcome {
+        Outcome::UseChecked { spell: self.spell(rest), cause: cause(rest), usage }
     }
 
     fn outcome(&self, verb: &str, rest: &str) -> Option<Outcome> {
@@ -363,7 +366,7 @@ impl Stage {
             "unmade" => Outcome::WorktreeFailed { op, why },
             "checked" => checked(op, rest, Vec::new()),
             "unheard" => checked(op, "", vec![self.message()]),
-            "unfit" => Outcome::StartUnfit { op, fault },
+            "unfit" => Outcome::StartChecked { op, result: Err(fault) },
             "started" => {
                 Outcome::ProcessStarted { op, generation, process: process(), began_at: 0 }
             }
@@ -376,10 +379,10 @@ impl Stage {
             "judged" => self.judged(rest)?,
             "given" => Outcome::AnswerGiven { ask: AskId(rest.to_owned()) },
             "ungiven" => Outcome::AnswerNotGiven { ask: AskId(rest.to_owned()), why },
-            "unused" => Outcome::NotInUse { spell: self.spell(rest), cause: cause(rest) },
-            "used" => Outcome::InUse { spell: self.spell(rest), cause: cause(rest) },
-            "savable" => Outcome::CanSave { op },
-            "unsavable" => Outcome::CannotSave { op, why },
+            "unused" => self.looked_at(rest, Use::Free),
+            "used" => self.looked_at(rest, Use::InUse),
+            "savable" => Outcome::SaveChecked { op, result: Ok(()) },
+            "unsavable" => Outcome::SaveChecked { op, result: Err(why) },
             "captured" => Outcome::TerminalCaptured { op, screen_at: 7 },
             "uncaptured" => {
                 let talk = rest == "conversation";
@@ -390,34 +393,34 @@ impl Stage {
             "saved" => Outcome::SnapshotTaken {
                 op,
                 moment: self.moment(),
-                snapshot: Some(snapshot(op.0)),
-                left_out: PathList::of((rest == "without .env").then(|| ".env".to_owned())),
-                warning: None,
+                result: Ok(Taken {
+                    snapshot: Some(snapshot(op.0)),
+                    left_out: PathList::of((rest == "without .env").then(|| ".env".to_owned())),
+                    warning: None,
+                }),
             },
-            "unsaved" => Outcome::SnapshotFailed { op, moment: self.moment(), why },
+            "unsaved" => Outcome::SnapshotTaken { op, moment: self.moment(), result: Err(why) },
             "ended" => Outcome::ProcessEnded { generation, exit: exit(rest) },
-            "aside" => Outcome::PutAside { op, place: "/trash".to_owned() },
-            "unaside" => Outcome::NotPutAside { op, why },
-            "cleared" => Outcome::WorktreeCleared { op, leftover: None },
-            "uncleared" => Outcome::WorktreeStays { op, why },
-            "restored" => {
-                Outcome::WorktreeRestored { op, snapshot: snapshot(1), notes: Vec::new() }
+            "aside" => chore(op, Done::PutAside { place: "/trash".to_owned() }),
+            "unaside" | "unrestored" | "unreturned" | "unemptied" => {
+                Outcome::ChoreEnded { op, result: Err(why) }
             }
-            "unrestored" => Outcome::NotRestored { op, why },
-            "returned" => Outcome::BroughtBack { op },
-            "unreturned" => Outcome::NotBroughtBack { op, why },
-            "emptied" => Outcome::Emptied { op },
-            "unemptied" => Outcome::NotEmptied { op, why },
+            "cleared" => Outcome::WorktreeCleared { op, result: Ok(None) },
+            "uncleared" => Outcome::WorktreeCleared { op, result: Err(why) },
+            "restored" => chore(op, Done::Restored { snapshot: snapshot(1), notes: Vec::new() }),
+            "returned" => chore(op, Done::BroughtBack),
+            "emptied" => chore(op, Done::Emptied),
             "kept" => Outcome::WorktreeSaved {
                 op: self.asked_for(rest),
                 occasion: occasion(rest),
                 generation,
-                snapshot: snapshot(70),
+                result: Ok(snapshot(70)),
             },
-            "unkept" => Outcome::WorktreeNotSaved {
+            "unkept" => Outcome::WorktreeSaved {
                 op: self.asked_for(rest),
                 occasion: occasion(rest),
-                why,
+                generation,
+                result: Err(why),
             },
             _ => return None,
         })
@@ -425,8 +428,10 @@ impl Stage {
 
     /// What a look back at the iteration has shown: that something `new` was left, unless told else.
     fn looked_back(&self, words: &str) -> LookedBack {
-        let iteration =
-            self.session().and_then(|s| s.looped.as_ref()).map_or(0, |looped| looped.iteration);
+        let iteration = self
+            .session()
+            .and_then(|s| s.ahead.looped.as_ref())
+            .map_or(0, |looped| looped.iteration);
         let tree = if words == "same" { "same".to_owned() } else { iteration.to_string() };
         LookedBack {
             iteration,
@@ -518,7 +523,16 @@ fn exit(told: &str) -> Exit {
 fn checked(op: OpId, told: &str, unheard: Vec<MessageId>) -> Outcome {
     let texts = told.split('|').filter(|text| !text.is_empty() && found(text).is_none());
     let forgotten = texts.map(str::to_owned).collect();
-    Outcome::StartChecked { op, found: found(told), set_up: None, forgotten, unheard }
+    let checked = Checked { found: found(told), forgotten, unheard, ..Checked::default() };
+    Outcome::StartChecked { op, result: Ok(checked) }
+}
+
+fn wish(mode: PauseMode, on_timeout: OnTimeout, clearing: Clearing) -> PauseWish {
+    PauseWish { mode, reason: PauseReason::User, on_timeout, clearing }
+}
+
+fn chore(op: OpId, done: Done) -> Outcome {
+    Outcome::ChoreEnded { op, result: Ok(done) }
 }
 
 /// Plays a story and compares every line that says what it leads to.

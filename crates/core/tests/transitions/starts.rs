@@ -72,13 +72,13 @@ fn a_first_start_that_failed_is_tried_again_by_a_resume() {
         let mut stage = told(kind, &[beginning]).unwrap();
         assert_eq!(stage.session().unwrap().status(), Status::Failed, "{beginning}");
         assert!(stage.session().unwrap().can_resume(), "{beginning}");
-        let waiting = stage.session().unwrap().queue.len();
+        let waiting = stage.session().unwrap().talk.queue.len();
         assert_eq!(stage.play("send more").unwrap(), "message queued | queued while failed");
         assert_eq!(stage.play("resume").unwrap(), "start began | do check start | pending");
         // Fails again, for another reason, which counts from now on.
         stage.play("unfit").unwrap();
         let session = stage.session().unwrap();
-        assert_eq!((session.status(), session.queue.len()), (Status::Failed, waiting + 1));
+        assert_eq!((session.status(), session.talk.queue.len()), (Status::Failed, waiting + 1));
         assert_eq!(session.failure().unwrap().stored(), "no");
         stage.play("resume").unwrap();
         stage.play("checked").unwrap();
@@ -126,8 +126,8 @@ fn each_resting_state_is_resumed() {
         .unwrap();
         let session = stage.session().unwrap();
         assert_eq!(session.status(), Status::Idle);
-        assert!(session.resumed_at.is_some());
-        assert_eq!((session.paused_at, session.generation), (None, 2));
+        assert!(session.course.resumed_at.is_some());
+        assert_eq!((session.course.paused_at, session.agent.generation), (None, 2));
     }
 }
 
@@ -147,8 +147,8 @@ fn a_resume_that_fails_leaves_the_session_paused() {
         let stage = told(Kind::Agent, &[IDLE, PAUSED, "resume go on", failing]).unwrap();
         let session = stage.session().unwrap();
         assert_eq!(session.status(), Status::Paused);
-        assert!(session.paused_at.is_some());
-        assert_eq!(session.queue.len(), 1, "the message is kept");
+        assert!(session.course.paused_at.is_some());
+        assert_eq!(session.talk.queue.len(), 1, "the message is kept");
         let (_, end) = stage.log.last().unwrap().event.ends().unwrap();
         assert!(matches!(end, Err(Failure::NotStarted(_))), "{end:?}");
     }
@@ -181,8 +181,8 @@ fn a_resumed_agent_may_tell_another_id() {
         told(Kind::Agent, &[IDLE, "told other => agent ref learned\ntold other => nothing"])
             .unwrap();
     let session = stage.session().unwrap();
-    assert_eq!(session.agent_ref.as_deref(), Some("other"));
-    assert_eq!(session.former_refs, ["ref-1"]);
+    assert_eq!(session.agent.agent_ref.as_deref(), Some("other"));
+    assert_eq!(session.agent.former_refs, ["ref-1"]);
 }
 
 #[test]
@@ -219,9 +219,9 @@ fn a_restart_keeps_the_history_and_the_queue() {
     )
     .unwrap();
     let session = stage.session().unwrap();
-    assert_eq!(session.agent_ref.as_deref(), Some("ref-2"));
-    assert_eq!(session.former_refs, ["ref-1"]);
-    assert_eq!(session.worktree.as_deref(), Some("/w"));
+    assert_eq!(session.agent.agent_ref.as_deref(), Some("ref-2"));
+    assert_eq!(session.agent.former_refs, ["ref-1"]);
+    assert_eq!(session.place.worktree.as_deref(), Some("/w"));
 }
 
 #[test]
@@ -232,8 +232,8 @@ fn a_restart_that_fails_has_changed_nothing() {
     )
     .unwrap();
     let session = stage.session().unwrap();
-    assert_eq!(session.agent_ref.as_deref(), Some("ref-1"));
-    let waiting: Vec<_> = session.queue.iter().map(|m| m.text.as_str()).collect();
+    assert_eq!(session.agent.agent_ref.as_deref(), Some("ref-1"));
+    let waiting: Vec<_> = session.talk.queue.iter().map(|m| m.text.as_str()).collect();
     assert_eq!(waiting, ["one"]);
 }
 
@@ -251,7 +251,7 @@ fn stopping_twice_kills() {
         ],
     )
     .unwrap();
-    assert!(stage.session().unwrap().cut_off);
+    assert!(stage.session().unwrap().talk.cut_off);
 }
 
 #[test]
@@ -304,11 +304,11 @@ fn a_process_that_never_got_ready_has_the_last_word() {
         start failed: not ready | do save after the end",
     ];
     let stage = told(Kind::Agent, &again).unwrap();
-    assert!(stage.session().unwrap().rule.to_string().contains("broken settings"));
+    assert!(stage.session().unwrap().course.rule.to_string().contains("broken settings"));
     let later =
         [IDLE, "ended unknown: noise => process ended, interrupted | do save after the end"];
     let stage = told(Kind::Agent, &later).unwrap();
-    assert!(!stage.session().unwrap().rule.to_string().contains("noise"), "nobody said it");
+    assert!(!stage.session().unwrap().course.rule.to_string().contains("noise"), "nobody said it");
 }
 
 /// A pause by force, to its end.

@@ -19,8 +19,8 @@ fn a_running_session_is_restarted_as_one_operation() {
         ready => became ready, delivery began | do deliver begin anew",
     );
     let session = stage.unwrap().session().cloned().unwrap();
-    assert_eq!(session.former_refs, ["ref-1"]);
-    assert_eq!(session.generation, 2);
+    assert_eq!(session.agent.former_refs, ["ref-1"]);
+    assert_eq!(session.agent.generation, 2);
 }
 
 #[test]
@@ -40,7 +40,7 @@ fn a_running_session_is_put_into_the_trash_as_one_operation() {
     );
     let session = stage.unwrap().session().cloned().unwrap();
     assert_eq!(session.phase, Phase::Rest(Rest::Suspended), "it comes back as it was left");
-    assert_eq!(session.baseline.map(|left| left.name).as_deref(), Some("snap-70"));
+    assert_eq!(session.saved.baseline.map(|left| left.name).as_deref(), Some("snap-70"));
 }
 
 #[test]
@@ -54,7 +54,7 @@ fn what_cannot_be_saved_keeps_nobody_from_a_restart_and_is_told() {
             unkept after the stop => worktree not saved, suspended, restart began, start began | do check start"
         ),
     );
-    assert_eq!(stage.unwrap().session().unwrap().unsaved, Some("no".to_owned().into()));
+    assert_eq!(stage.unwrap().session().unwrap().upkeep.unsaved, Some("no".to_owned().into()));
 }
 
 #[test]
@@ -163,7 +163,7 @@ fn a_stop_wins_over_a_restart_that_has_not_begun() {
     );
     let session = stage.unwrap().session().cloned().unwrap();
     assert_eq!(
-        (session.status(), session.agent_ref.as_deref()),
+        (session.status(), session.agent.agent_ref.as_deref()),
         (Status::Suspended, Some("ref-1"))
     );
 }

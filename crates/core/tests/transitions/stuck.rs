@@ -5,7 +5,6 @@ use crate::script::{Kind, Stage, check};
 use crate::table::{BUSY, IDLE};
 use glis_core::reason::SafeRule;
 use glis_core::rule::Rule;
-use glis_core::session::FolderState;
 use glis_core::{Failure, Session, Status};
 
 fn told(kind: Kind, story: &[&str]) -> Result<Stage, String> {
@@ -31,7 +30,7 @@ fn a_pause_is_not_confirmed_while_a_process_cannot_be_ended() {
     )
     .unwrap();
     assert_eq!(status(&stage), Some(Status::Interrupted));
-    assert_eq!(stage.session().unwrap().leftovers.stuck[0].pid, 9);
+    assert_eq!(stage.session().unwrap().starts.leftovers.stuck[0].pid, 9);
     let ended = stage.log.iter().find_map(|r| r.event.ends()?.1.err());
     let Some(Failure::Failed { why, .. }) = ended else { panic!("{ended:?}") };
     assert!(why.stored().contains("pid 9"), "{why}");
@@ -60,7 +59,7 @@ fn a_later_pause_looks_again_before_it_says_that_nothing_is_left() {
     // How the world is looked at after a crash has a story of its own: the sweep is what counts.
     let stage = stage.unwrap();
     assert_eq!(status(&stage), Some(Status::Paused));
-    assert!(stage.session().unwrap().leftovers.trouble().is_none());
+    assert!(stage.session().unwrap().starts.leftovers.trouble().is_none());
 }
 
 #[test]
@@ -159,7 +158,7 @@ fn a_message_that_can_never_be_handed_over_does_not_block_the_next() {
         ],
     )
     .unwrap();
-    assert!(stage.session().unwrap().queue.is_empty());
+    assert!(stage.session().unwrap().talk.queue.is_empty());
 }
 
 #[test]
@@ -175,7 +174,7 @@ fn a_lost_folder_is_told_once_and_until_somebody_takes_note() {
         ],
     )
     .unwrap();
-    assert_eq!(stage.session().unwrap().folder, FolderState::Whole);
+    assert!(!stage.session().unwrap().upkeep.folder_lost);
 }
 
 #[test]
@@ -224,8 +223,8 @@ fn a_forced_pause_calls_a_start_off_whatever_it_waits_for() {
         let stage = told(Kind::Agent, &[start, "pause force", &story, paused]).unwrap();
         let session = stage.session().unwrap();
         assert_eq!(session.status(), Status::Paused, "{story}");
-        assert_eq!(session.rule, Rule::Paused(SafeRule::StartCalledOff));
-        assert_eq!(session.queue.len(), 1, "what was to be said to it is kept");
+        assert_eq!(session.course.rule, Rule::Paused(SafeRule::StartCalledOff));
+        assert_eq!(session.talk.queue.len(), 1, "what was to be said to it is kept");
     }
 }
 

@@ -34,7 +34,7 @@ fn a_message_is_stored_delivered_once_and_taken() {
         ],
     )
     .unwrap();
-    assert!(stage.session().unwrap().queue.is_empty());
+    assert!(stage.session().unwrap().talk.queue.is_empty());
 }
 
 #[test]
@@ -156,7 +156,8 @@ fn a_message_on_its_way_to_a_process_that_dies_is_doubted() {
         ],
     )
     .unwrap();
-    let deliveries: Vec<_> = stage.session().unwrap().queue.iter().map(|m| m.delivery).collect();
+    let deliveries: Vec<_> =
+        stage.session().unwrap().talk.queue.iter().map(|m| m.delivery).collect();
     assert_eq!(deliveries, [Delivery::Doubtful, Delivery::Queued], "nothing overtakes it");
 }
 
@@ -165,11 +166,11 @@ fn a_limit_is_told_once_and_lasts_until_the_next_turn() {
     let limited = "send hello\ntook\nturn began\nlimit 9 => limit reached\nlimit 9 => nothing";
     let stage = told(Kind::Agent, &[IDLE, limited, "turn ended"]).unwrap();
     let session = stage.session().unwrap();
-    assert_eq!(session.limit_until.as_deref(), Some("9"));
-    assert_eq!(session.rule, Rule::LimitReached);
+    assert_eq!(session.starts.limit_until.as_deref(), Some("9"));
+    assert_eq!(session.course.rule, Rule::LimitReached);
     let later = ["turn ended", "send again\ntook\nturn began\nturn ended"];
     let stage = told(Kind::Agent, &[IDLE, limited, later[0], later[1]]).unwrap();
-    assert_eq!(stage.session().unwrap().limit_until, None);
+    assert_eq!(stage.session().unwrap().starts.limit_until, None);
 }
 
 #[test]
@@ -285,14 +286,14 @@ fn an_agent_whose_turn_a_pause_cut_off_is_told_with_the_next_message() {
         ],
     )
     .unwrap();
-    assert!(stage.session().unwrap().cut_off);
+    assert!(stage.session().unwrap().talk.cut_off);
 }
 
 #[test]
 fn a_turn_that_somebody_cut_off_at_the_terminal_is_nobodys_news() {
     let stage = told(Kind::Agent, &[IDLE, BUSY, "turn cut => turn ended | do save after the turn"])
         .unwrap();
-    assert!(!stage.session().unwrap().cut_off);
+    assert!(!stage.session().unwrap().talk.cut_off);
 }
 
 #[test]
@@ -310,7 +311,7 @@ fn what_an_agent_took_and_never_wrote_down_comes_first_again() {
     )
     .unwrap();
     let waiting: Vec<_> =
-        stage.session().unwrap().queue.iter().map(|message| message.text.clone()).collect();
+        stage.session().unwrap().talk.queue.iter().map(|message| message.text.clone()).collect();
     assert_eq!(waiting, ["first", "second", "third"]);
 }
 
@@ -328,6 +329,15 @@ fn what_a_terminal_did_not_take_keeps_no_pause_waiting() {
         unheard => start checked, message requeued | do start process 2";
     told(Kind::Agent, &[IDLE, sent, doubted]).unwrap();
     told(Kind::Agent, &[IDLE, sent, "took\nuntaken => nothing"]).unwrap();
+}
+
+/// It may have been taken in the conversation that was left, whatever the next one holds.
+#[test]
+fn a_message_in_doubt_stays_so_in_another_conversation() {
+    let story = "send one\ndelivered\nstop\nended\nrestart
+        unheard => start checked | do start process 2";
+    let stage = told(Kind::Agent, &[IDLE, story]).unwrap();
+    assert!(stage.session().unwrap().talk.queue.front().is_some_and(|one| one.of_former));
 }
 
 #[test]
@@ -359,7 +369,7 @@ fn a_queue_takes_a_thousand_messages_and_no_more() {
     let (mut stage, last) = filled(1000, "hello").unwrap();
     assert!(last.starts_with("message queued"), "{last}");
     assert_eq!(stage.play("send one more").unwrap(), "refused: queue full");
-    assert_eq!(stage.session().unwrap().queue.len(), 1000, "nothing has changed");
+    assert_eq!(stage.session().unwrap().talk.queue.len(), 1000, "nothing has changed");
 }
 
 #[test]
@@ -367,7 +377,7 @@ fn a_queue_takes_sixteen_megabytes_and_no_more() {
     let (mut stage, last) = filled(4, &"x".repeat(4 * 1024 * 1024)).unwrap();
     assert!(last.starts_with("message queued"), "{last}");
     assert_eq!(stage.play("send one more").unwrap(), "refused: queue full");
-    assert_eq!(stage.session().unwrap().queue.len(), 4, "nothing has changed");
+    assert_eq!(stage.session().unwrap().talk.queue.len(), 4, "nothing has changed");
 }
 
 #[test]
@@ -378,7 +388,7 @@ fn a_sign_copies_none_of_the_messages_that_wait() {
     }
     // Where each message lies. A copy would lie elsewhere.
     let places = |session: &glis_core::Session| -> Vec<*const u8> {
-        session.queue.iter().map(|message| message.text.as_ptr()).collect()
+        session.talk.queue.iter().map(|message| message.text.as_ptr()).collect()
     };
     let before = places(stage.session().unwrap());
     // What a decision begins with, and what whoever looks is given.
@@ -412,5 +422,5 @@ fn an_agent_that_refuses_to_begin_fails_and_keeps_the_message() {
     let stage = told(Kind::Agent, &[IDLE, story]).unwrap();
     let why = "it refused to begin (exit status 55): no trust";
     assert_eq!(stage.session().unwrap().failure().unwrap().stored(), why);
-    assert_eq!(stage.session().unwrap().rule.to_string(), why);
+    assert_eq!(stage.session().unwrap().course.rule.to_string(), why);
 }

@@ -1,8 +1,8 @@
 //! Stories of several sessions in one decision.
 
 use crate::script::Kind;
-use glis_core::input::{Command, Outcome};
-use glis_core::pause::{OnTimeout, PauseMode, PauseReason};
+use glis_core::input::{Checked, Command, Outcome};
+use glis_core::pause::{OnTimeout, PauseMode, PauseReason, PauseWish};
 use glis_core::session::{Process, StopCause};
 use glis_core::spec::Spec;
 use glis_core::tree::Clearing;
@@ -48,13 +48,7 @@ pub(crate) fn running_as(house: &mut House, name: &str, spec: Spec) -> Result<()
         notes: Vec::new(),
     };
     let process = Process { pid: 1, start_ticks: 1, boot_id: String::new() };
-    let checked = |op| Outcome::StartChecked {
-        op,
-        found: None,
-        set_up: None,
-        forgotten: Vec::new(),
-        unheard: Vec::new(),
-    };
+    let checked = |op| Outcome::StartChecked { op, result: Ok(Checked::default()) };
     let started =
         |op| Outcome::ProcessStarted { op, generation: 1, process: process.clone(), began_at: 0 };
     let steps: [&dyn Fn(OpId) -> Outcome; 3] = [&made, &checked, &started];
@@ -80,10 +74,13 @@ fn several_are_paused_in_one_decision_and_one_that_cannot_be_keeps_no_other() {
     running(&mut house, "red", "/b").unwrap();
     let pause = |name: &str| Command::Pause {
         session: id(name),
-        mode: PauseMode::Boundary,
-        reason: PauseReason::Global,
-        on_timeout: OnTimeout::Refuse,
-        clearing: Clearing::Keep,
+        wish: PauseWish {
+            mode: PauseMode::Boundary,
+            reason: PauseReason::Global,
+            on_timeout: OnTimeout::Refuse,
+            clearing: Clearing::Keep,
+        },
+        until: None,
     };
     let all = ["blue", "green", "red"].map(pause);
     let (decision, replies) = house.decide_together(all.to_vec());

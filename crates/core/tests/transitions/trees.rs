@@ -64,12 +64,12 @@ fn a_worktree_without_a_last_snapshot_stays() {
 #[test]
 fn a_paused_session_can_lose_its_worktree_later_and_stays_paused_since_then() {
     let mut stage = told(&[IDLE, PAUSED]).unwrap();
-    let since = stage.session().unwrap().paused_at;
+    let since = stage.session().unwrap().course.paused_at;
     for line in ["pause and clear", "captured", "saved", "cleared"] {
         stage.play(line).unwrap();
     }
     let session = stage.session().unwrap();
-    assert_eq!((session.status(), session.paused_at), (Status::Paused, since));
+    assert_eq!((session.status(), session.course.paused_at), (Status::Paused, since));
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn an_agent_is_told_once_what_changed_behind_its_back() {
         send two => message queued, delivery began | do deliver two | queued while idle",
     ])
     .unwrap();
-    let found = stage.session().unwrap().found.clone();
+    let found = stage.session().unwrap().upkeep.found.clone();
     assert!(matches!(found, Some(Found::Changed { .. })), "{found:?}");
 }
 
@@ -129,7 +129,7 @@ fn what_changed_is_told_even_if_the_first_start_fails() {
 fn only_a_rest_tells_how_a_worktree_was_left() {
     let left = |parts: &[&str]| {
         let stage = told(parts).unwrap();
-        stage.session().unwrap().baseline.as_ref().map(|snapshot| snapshot.name.clone())
+        stage.session().unwrap().saved.baseline.as_ref().map(|snapshot| snapshot.name.clone())
     };
     assert_eq!(left(&[IDLE, "turn began\nturn ended\nkept after turn"]), None);
     assert_eq!(left(&[IDLE, "stop\nended\nkept after end"]).as_deref(), Some("snap-70"));
@@ -149,11 +149,11 @@ fn a_save_that_fails_is_told_until_one_succeeds() {
         unkept after turn => nothing",
     ])
     .unwrap();
-    assert!(stage.session().unwrap().unsaved.is_some());
+    assert!(stage.session().unwrap().upkeep.unsaved.is_some());
     let mut stage = stage;
     assert_eq!(stage.play("kept after turn").unwrap(), "worktree saved");
     assert_eq!(stage.play("kept after turn").unwrap(), "nothing");
-    assert!(stage.session().unwrap().unsaved.is_none());
+    assert!(stage.session().unwrap().upkeep.unsaved.is_none());
 }
 
 #[test]
@@ -218,7 +218,7 @@ fn a_removed_session_comes_back_as_what_it_was() {
     .unwrap();
     let session = stage.session().unwrap();
     assert_eq!((session.status(), session.name.as_str()), (Status::Paused, "green"));
-    assert!(session.trashed.is_none());
+    assert!(session.upkeep.trashed.is_none());
 }
 
 #[test]
@@ -226,11 +226,11 @@ fn a_worktree_that_is_as_a_snapshot_has_it_is_not_unsaved_any_more() {
     let unsaved = "unkept after end => worktree not saved";
     for mended in ["restore\nrestored", "resume\nchecked changed", "resume\nchecked restored"] {
         let stage = told(&[IDLE, PAUSED, unsaved, mended]).unwrap();
-        assert_eq!(stage.session().unwrap().unsaved, None, "{mended}");
+        assert_eq!(stage.session().unwrap().upkeep.unsaved, None, "{mended}");
     }
     for not_mended in ["restore\nunrestored", "resume\nchecked", "rm\nunaside"] {
         let stage = told(&[IDLE, PAUSED, unsaved, not_mended]).unwrap();
-        assert!(stage.session().unwrap().unsaved.is_some(), "{not_mended}");
+        assert!(stage.session().unwrap().upkeep.unsaved.is_some(), "{not_mended}");
     }
 }
 

@@ -7,7 +7,7 @@ use crate::table::{BUSY, IDLE, PAUSED};
 use crate::together::{decide, id, record, running};
 use glis_core::input::{Command, Outcome};
 use glis_core::limits::{Limits, Over};
-use glis_core::pause::{OnTimeout, PauseMode, PauseReason};
+use glis_core::pause::{OnTimeout, PauseMode, PauseReason, PauseWish};
 use glis_core::tree::Clearing;
 use glis_core::usage_limit::GO_ON;
 use glis_core::{Effect, Event, House, Input, Refusal, Status};
@@ -50,7 +50,7 @@ fn told(lines: &[&str]) -> Stage {
 }
 
 fn waiting(stage: &Stage) -> Vec<String> {
-    let queue = stage.session().map(|session| session.queue.clone()).unwrap_or_default();
+    let queue = stage.session().map(|session| session.talk.queue.clone()).unwrap_or_default();
     queue.iter().map(|message| message.text.clone()).collect()
 }
 
@@ -72,9 +72,9 @@ fn a_turn_that_a_limit_ends_parks_and_goes_on_at_the_reset() {
     );
     let stage = check(Kind::Agent, &story).unwrap();
     let session = stage.session().unwrap();
-    assert_eq!((session.limits.unanswered, session.limits.tries), (false, 0));
-    assert_eq!((session.limits.returns, session.limit_until.as_deref()), (1, None));
-    assert!(session.queue.is_empty());
+    assert_eq!((session.ahead.limits.unanswered, session.ahead.limits.tries), (false, 0));
+    assert_eq!((session.ahead.limits.returns, session.starts.limit_until.as_deref()), (1, None));
+    assert!(session.talk.queue.is_empty());
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn a_start_that_fails_after_a_limit_is_tried_again_and_counts_for_the_same_limit
         ),
     ]);
     let session = stage.session().unwrap();
-    assert_eq!((session.limits.returns, session.by_itself.failed), (1, 1));
+    assert_eq!((session.ahead.limits.returns, session.course.by_itself.failed), (1, 1));
     assert_eq!(waiting(&stage), [GO_ON]);
 }
 
@@ -138,7 +138,7 @@ fn a_return_that_is_withdrawn_is_no_persons_resume_later() {
         "resume\nunfit => start failed: system",
     ]);
     let session = stage.session().unwrap();
-    assert_eq!((session.limits.returns, session.by_itself.failed), (0, 0));
+    assert_eq!((session.ahead.limits.returns, session.course.by_itself.failed), (0, 0));
 }
 
 #[test]
@@ -149,13 +149,16 @@ fn a_limit_is_one_also_where_its_end_is_told_only_once() {
         "limit 2000000000 => limit reached",
         "limited => turn ended, pause began, safe state reached | do capture terminal",
     ]);
-    assert_eq!(stage.session().unwrap().limit_until.as_deref(), Some("2000000000"));
+    assert_eq!(stage.session().unwrap().starts.limit_until.as_deref(), Some("2000000000"));
 }
 
 #[test]
 fn a_parked_session_says_that_a_limit_is_why() {
     let stage = told(&[IDLE, PARKED]);
-    assert_eq!(stage.session().unwrap().rule.to_string(), "the agent's usage limit is reached");
+    assert_eq!(
+        stage.session().unwrap().course.rule.to_string(),
+        "the agent's usage limit is reached"
+    );
 }
 
 #[test]
@@ -196,7 +199,7 @@ fn every_question_that_is_open_outlives_the_pause_until_the_agent_has_words() {
     ]);
     let asked = |stage: &Stage| -> Vec<String> {
         let session = stage.session().unwrap();
-        session.was_asking.iter().map(|ask| ask.text.clone()).collect()
+        session.talk.was_asking.iter().map(|ask| ask.text.clone()).collect()
     };
     assert_eq!(asked(&stage), ["a?", "b?"]);
 }
@@ -316,7 +319,7 @@ fn what_waits_for_its_place_is_not_begun_twice() {
     let limits = Limits { live: 1, over: Over::Queue, closed: false };
     decide(&mut house, Input::Limits(limits)).unwrap();
     planned(&mut house, "a", 1000, 1000).unwrap();
-    let waits = |house: &House| house.session(&id("a")).unwrap().deferred;
+    let waits = |house: &House| house.session(&id("a")).unwrap().starts.deferred;
     assert!(waits(&house).is_some());
     let outcome = Outcome::ReturnPlanned { at: Some(1000), now: 2000 };
     let again = house.decide(Input::Outcome { session: id("a"), outcome }).unwrap();
@@ -331,7 +334,7 @@ fn a_time_that_is_not_known_is_waited_for_longer_each_time() {
     let minutes = |stage: &Stage| {
         let session = stage.session().unwrap();
         let over = session.limit_over_at().map(|at| (at - session.parked().unwrap().at) / 60_000);
-        (over, session.limits.returns)
+        (over, session.ahead.limits.returns)
     };
     let mut lines = vec![IDLE, unknown.as_str()];
     let mut waits = vec![minutes(&told(&lines))];
@@ -366,7 +369,7 @@ fn a_person_who_has_a_hand_in_it_begins_the_count_anew() {
         "back at {RESET}, 5\nit is {RESET}\nback at {RESET}, {RESET}\nchecked\nstarted\nready\n\
          took\nturn began\nturn ended"
     );
-    let returns = |lines: &[&str]| told(lines).session().unwrap().limits.returns;
+    let returns = |lines: &[&str]| told(lines).session().unwrap().ahead.limits.returns;
     assert_eq!(returns(&[IDLE, PARKED, &once]), 1);
     // `PARKED` begins with a message of the user's.
     assert_eq!(returns(&[IDLE, PARKED, &once, PARKED, &once]), 1);
@@ -380,7 +383,11 @@ fn park(house: &mut House, name: &str, at: i64) -> Result<(), Refusal> {
     running(house, name, &format!("/{name}"))?;
     let (mode, reason) = (PauseMode::Force, PauseReason::RateLimit);
     let (on_timeout, clearing, session) = (OnTimeout::Force, Clearing::Keep, id(name));
-    let pause = Command::Pause { session, mode, reason, on_timeout, clearing };
+    let pause = Command::Pause {
+        session,
+        wish: PauseWish { mode, reason, on_timeout, clearing },
+        until: None,
+    };
     decide(house, Input::Command(pause))?;
     pause_to_the_end(house, name)?;
     planned(house, name, at, 0)
@@ -393,7 +400,7 @@ fn planned(house: &mut House, name: &str, at: i64, now: i64) -> Result<(), Refus
 
 fn times(house: &House) -> Vec<Option<i64>> {
     let known = ["a", "b", "c"].map(|name| house.session(&id(name)));
-    known.into_iter().flatten().map(|session| session.resume_at).collect()
+    known.into_iter().flatten().map(|session| session.ahead.resume_at).collect()
 }
 
 #[test]
@@ -422,9 +429,10 @@ fn fifty_sessions_of_one_reset_go_on_in_order_with_one_appointment_each() {
     for name in &names {
         park(&mut house, name, RESET).unwrap();
     }
-    let began = |house: &House, name: &str| house.session(&id(name)).unwrap().limits.returned_at;
+    let began =
+        |house: &House, name: &str| house.session(&id(name)).unwrap().ahead.limits.returned_at;
     for (name, number) in names.iter().zip(0..) {
-        let due = house.session(&id(name)).unwrap().resume_at.unwrap();
+        let due = house.session(&id(name)).unwrap().ahead.resume_at.unwrap();
         assert_eq!(due, RESET + number * 5000, "{name} has its place");
         let now = due + (number * 37) % 90 + 1;
         let outcome = Outcome::ReturnPlanned { at: Some(now), now };

@@ -1,7 +1,7 @@
 //! Events, effects, replies and refusals in words.
 
 use glis_core::effect::{Effect, Urgency};
-use glis_core::phase::StopCause;
+use glis_core::phase::{Chore, StopCause};
 use glis_core::reason::FailedStep;
 use glis_core::timer::{Span, TimerKey, When};
 use glis_core::tree::Occasion;
@@ -145,6 +145,7 @@ fn timer(key: TimerKey, when: When) -> String {
         (TimerKey::Gate(_), _) => "await all".to_owned(),
         (TimerKey::Verdict, _) => "limit the rules".to_owned(),
         (TimerKey::Compact, _) => UNUSED.to_owned(),
+        (TimerKey::Budget, _) => "limit what it takes".to_owned(),
     }
 }
 
@@ -183,7 +184,6 @@ fn effect(effect: &Effect) -> String {
         Effect::Freeze { .. } => "freeze".to_owned(),
         Effect::Thaw { .. } => "thaw".to_owned(),
         Effect::Sweep { .. } => "sweep".to_owned(),
-        Effect::PutAside { .. } => "put aside".to_owned(),
         Effect::SaveWorktree { occasion, .. } => match occasion {
             Occasion::TurnEnded => "save after the turn".to_owned(),
             Occasion::ProcessEnded => "save after the end".to_owned(),
@@ -192,9 +192,12 @@ fn effect(effect: &Effect) -> String {
         Effect::Compact { .. } => "compact".to_owned(),
         Effect::LookBack { iteration } => format!("look back at {iteration}"),
         Effect::ClearWorktree { .. } => "clear worktree".to_owned(),
-        Effect::RestoreWorktree { snapshot, .. } => format!("restore {snapshot}"),
-        Effect::BringBack { .. } => "bring back".to_owned(),
-        Effect::Empty { .. } => "empty".to_owned(),
+        Effect::DoChore { chore, .. } => match chore {
+            Chore::PutAside => "put aside".to_owned(),
+            Chore::Restore(snapshot) => format!("restore {snapshot}"),
+            Chore::Return(_) => "bring back".to_owned(),
+            Chore::Empty => "empty".to_owned(),
+        },
         Effect::KeepGate { .. } => "keep gate".to_owned(),
         Effect::DropGate { .. } => "drop gate".to_owned(),
         Effect::BeginRun { .. } => "begin run".to_owned(),

@@ -15,3 +15,13 @@ pub(super) fn finding(
 ) -> Finding {
     Finding { subject: subject.to_owned(), health, message, hint: hint.map(ToOwned::to_owned) }
 }
+
+/// Something that is wrong, and what helps.
+pub(super) fn bad(subject: &str, message: String, hint: &str) -> Finding {
+    finding(subject, Health::Bad, message, Some(hint))
+}
+
+/// Something that may be wrong, and what helps.
+pub(super) fn warning(subject: &str, message: String, hint: &str) -> Finding {
+    finding(subject, Health::Warning, message, Some(hint))
+}

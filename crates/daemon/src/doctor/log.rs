@@ -1,7 +1,7 @@
 //! Whether the event log is what was written. A start looks only at what follows its checkpoint; here
 //! every record is looked at.
 
-use super::finding::finding;
+use super::finding::{bad, finding, warning};
 use crate::log::{Checked, Checkpoint, Mark};
 use crate::mailbox::Mailbox;
 use crate::{copies, opening};
@@ -62,13 +62,13 @@ fn told(damaged: &[u64]) -> Option<Finding> {
     let message = format!("{} damaged records, number {first} first", damaged.len());
     let hint = "what they led to is in the checkpoint. `glis daemon stop`: the next start puts in \
                 what the copies in backup/ have, and flags the sessions that lack something";
-    Some(finding("event log", Health::Bad, message, Some(hint)))
+    Some(bad("event log", message, hint))
 }
 
 fn unreadable() -> Finding {
     let hint = "`glis daemon stop`: the next start saves what can be read and puts in what the \
                 copies in backup/ have";
-    finding("event log", Health::Bad, "it cannot be read to its end".to_owned(), Some(hint))
+    bad("event log", "it cannot be read to its end".to_owned(), hint)
 }
 
 fn exchanged(mark: &Mark) -> Finding {
@@ -77,7 +77,7 @@ fn exchanged(mark: &Mark) -> Finding {
         mark.seq
     );
     let hint = "the state is that of the checkpoint; the copies in backup/ have the records";
-    finding("event log", Health::Warning, message, Some(hint))
+    warning("event log", message, hint)
 }
 
 /// A damaged log was salvaged at a start; the damaged file is still there to be looked at.
@@ -87,10 +87,10 @@ fn kept(state: &Path) -> Option<Finding> {
     // Other files are put aside by a name of the same form, and are told of by those whose they are.
     let is_log = |name: &String| name.starts_with(EVENTS) && name.contains(".damaged-");
     let name = names.find(|name| is_log(name) && !name.ends_with("-wal"))?;
-    Some(finding(
+    let message = format!("a damaged log was found earlier and kept as {name}");
+    Some(warning(
         "event log",
-        Health::Warning,
-        format!("a damaged log was found earlier and kept as {name}"),
-        Some("what could be read was carried over; look at it, then remove it"),
+        message,
+        "what could be read was carried over; look at it, then remove it",
     ))
 }

@@ -119,7 +119,7 @@ impl Repository {
 
 /// The snapshot that a resume of the session would need.
 fn needed(session: &Session) -> Option<&str> {
-    session.baseline.as_ref().or(session.snapshot.as_ref()).map(|kept| kept.name.as_str())
+    session.saved.last().map(|kept| kept.name.as_str())
 }
 
 fn concerned(sessions: &[&Session]) -> String {

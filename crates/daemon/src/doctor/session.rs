@@ -7,7 +7,7 @@ use crate::launch::Launcher;
 use crate::trees::{Trees, stale_lock};
 use crate::worktrees;
 use glis_core::refusal::ResumeFault;
-use glis_core::session::{FolderState, Phase, Rest, Session};
+use glis_core::session::{Phase, Rest, Session};
 use glis_snapshot::{Difference, SnapshotFault};
 use glis_wire::view::{DetachedView, ElsewhereView, Finding, Health};
 use std::path::{Path, PathBuf};
@@ -52,7 +52,7 @@ fn good(session: &Session, message: String) -> Finding {
 }
 
 fn worktree(trees: &Trees, session: &Session, repository: &mut Repository) -> Finding {
-    let Some(path) = &session.worktree else {
+    let Some(path) = &session.place.worktree else {
         return good(session, "no worktree yet".to_owned());
     };
     if session.pause_record().is_some_and(|pause| pause.cleared) {
@@ -65,7 +65,7 @@ fn worktree(trees: &Trees, session: &Session, repository: &mut Repository) -> Fi
         if session.spec.in_place {
             return folder_of_user_gone(session, path);
         }
-        let hint = if session.snapshot.is_some() {
+        let hint = if session.saved.snapshot.is_some() {
             "`glis resume NAME` brings it back as it was last saved, and so does `glis restore NAME`"
         } else {
             "its branch still has every commit: git worktree add brings it back"
@@ -90,7 +90,8 @@ fn changed(
     worktree: &Path,
     repository: &mut Repository,
 ) -> Option<Finding> {
-    let left = session.baseline.as_ref().filter(|_| matches!(session.phase, Phase::Rest(_)))?;
+    let left =
+        session.saved.baseline.as_ref().filter(|_| matches!(session.phase, Phase::Rest(_)))?;
     if !repository.is_there() {
         return None;
     }
@@ -131,7 +132,7 @@ fn changed(
 /// Commits that go to no branch are not found where the session's are looked for.
 fn detached(session: &Session) -> Option<Finding> {
     let DetachedView { commit, why, way_out } = worktrees::detached(session)?;
-    let branch = session.branch.as_deref().unwrap_or_default();
+    let branch = session.place.branch.as_deref().unwrap_or_default();
     let message = format!("its HEAD is detached at {commit}, not on {branch}: {why}");
     let hint =
         format!("`{way_out}`; the next start goes back on the branch where that loses nothing");
@@ -150,7 +151,7 @@ fn elsewhere(session: &Session, told: Option<PathBuf>) -> Option<Finding> {
 }
 
 fn unsaved(session: &Session) -> Option<Finding> {
-    let why = session.unsaved.as_ref()?;
+    let why = session.upkeep.unsaved.as_ref()?;
     let message = format!("its worktree could not be saved: {why}");
     Some(about(session, Health::Bad, message, "`glis snapshot NAME` tries it again"))
 }
@@ -237,20 +238,19 @@ fn folder(session: &Session, dir: &Path) -> Option<Finding> {
     }
     let lost = "its folder was deleted while it ran: earlier output and conversation may be lost";
     let hint = "`glis acknowledge NAME` confirms that you know";
-    (session.folder == FolderState::Lost)
-        .then(|| about(session, Health::Warning, lost.to_owned(), hint))
+    session.upkeep.folder_lost.then(|| about(session, Health::Warning, lost.to_owned(), hint))
 }
 
 /// Processes of it that could not be ended.
 fn leftovers(session: &Session) -> Option<Finding> {
-    let trouble = session.leftovers.trouble().filter(|_| !session.runs())?;
+    let trouble = session.starts.leftovers.trouble().filter(|_| !session.runs())?;
     let hint = "end it by hand, or `glis pause NAME`, which tries again";
     Some(about(session, Health::Bad, trouble.to_string(), hint))
 }
 
 /// A salvaged log may lack what it should say about a session.
 fn record(session: &Session) -> Option<Finding> {
-    let damage = session.damage.as_ref()?;
+    let damage = session.upkeep.damage.as_ref()?;
     let message = match damage.lost {
         0 => format!("its last records may be missing; it was restored from {}", damage.kept),
         lost => format!("up to {lost} of its records were lost; damaged log {}", damage.kept),
@@ -261,7 +261,7 @@ fn record(session: &Session) -> Option<Finding> {
 
 /// What was done with a session took the daemon down.
 fn barred(session: &Session) -> Option<Finding> {
-    let bar = session.barred.as_ref()?;
+    let bar = session.upkeep.barred.as_ref()?;
     let message = format!("{}: {}; it is not tried again", bar.what, bar.why);
     let hint = "check its worktree; `glis acknowledge` allows another try";
     Some(about(session, Health::Bad, message, hint))

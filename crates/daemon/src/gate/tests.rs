@@ -80,7 +80,7 @@ async fn what_is_kept_is_told_and_read_again() {
     assert_eq!(file.paused_at, time(5));
     // Where nothing is shut there is nothing to keep.
     store.keep(&House::default(), OpId(0));
-    assert!(lock(&store.wanted).is_none());
+    assert!(held(&store.wanted).is_none());
 }
 
 #[tokio::test]
@@ -155,9 +155,9 @@ async fn what_stands_in_the_way_of_the_file_is_told_and_stays() {
     std::fs::write(&state, "mine").unwrap();
     let (blocked, _inbox) = store(&state);
     assert!(matches!(blocked.load(), Loaded::Damaged(_)), "{:?}", blocked.load());
-    *lock(&blocked.wanted) = Some(Wanted::Keep(OpId(1), sample()));
+    *held(&blocked.wanted) = Some(Wanted::Keep(OpId(1), sample()));
     assert!(matches!(blocked.carry_out(), Some((OpId(1), Err(_)))));
-    *lock(&blocked.wanted) = Some(Wanted::Drop(OpId(5), GateSource::Snapshot));
+    *held(&blocked.wanted) = Some(Wanted::Drop(OpId(5), GateSource::Snapshot));
     assert!(blocked.carry_out().is_none());
     assert_eq!(std::fs::read_to_string(&state).unwrap(), "mine");
 }
@@ -197,10 +197,10 @@ fn each_session_is_written_down_with_what_waits_in_it() {
 async fn only_what_was_asked_for_last_is_done() {
     let folder = tempfile::tempdir().unwrap();
     let (store, _inbox) = store(folder.path());
-    *lock(&store.wanted) = Some(Wanted::Drop(OpId(5), GateSource::Snapshot));
+    *held(&store.wanted) = Some(Wanted::Drop(OpId(5), GateSource::Snapshot));
     assert!(store.carry_out().is_none());
     assert!(store.carry_out().is_none(), "nothing is wanted any more");
-    *lock(&store.wanted) = Some(Wanted::Keep(OpId(1), sample()));
+    *held(&store.wanted) = Some(Wanted::Keep(OpId(1), sample()));
     assert_eq!(store.carry_out(), Some((OpId(1), Ok(()))));
 }
 

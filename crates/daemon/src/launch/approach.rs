@@ -2,7 +2,6 @@
 
 use crate::environments::Env;
 use crate::last_words::last_lines;
-use crate::process::runs;
 use crate::program::{self, End};
 use glis_agent::{Agent, Approach, LaunchPlan, Places, Rows};
 use glis_core::refusal::ResumeFault;
@@ -75,7 +74,7 @@ pub(super) fn find(
     };
     let fresh = begin(Approach::Fresh, None, None);
     let resume = |transcript, vault| begin(Approach::Resume, transcript, vault);
-    let Some(id) = &session.agent_ref else { return Ok(fresh) };
+    let Some(id) = &session.agent.agent_ref else { return Ok(fresh) };
     let vault = Vault::of(&home.session(&session.id.0), id);
     let spoke = said.agent_spoke;
     if let Some(rows) = agent.rows(id, places) {
@@ -93,13 +92,13 @@ pub(super) fn find(
                 // Tables of a later version, or a disk that fails: whether the conversation is there,
                 // the agent itself will say.
                 crate::diary(&format!("session {}: {fault}", session.id));
-                Ok(if session.ran { resume(None, None) } else { fresh })
+                Ok(if session.agent.ran { resume(None, None) } else { fresh })
             }
         };
     }
     let Some(place) = agent.transcript(id, places) else {
         // Nothing to look at: what ran before under an id goes on under it.
-        return Ok(if session.ran { resume(None, None) } else { fresh });
+        return Ok(if session.agent.ran { resume(None, None) } else { fresh });
     };
     // Of an agent that has spoken, whatever is there is what there is.
     let is_useful =
@@ -161,7 +160,7 @@ pub(super) fn take_back(
     vault.comes().map_err(|fault| lost(fault.to_string()))?;
     let arguments: Vec<&OsStr> =
         rows.take_back.iter().map(OsStr::new).chain([copy.as_os_str()]).collect();
-    let folder = Path::new(session.worktree.as_deref().unwrap_or_default());
+    let folder = Path::new(session.place.worktree.as_deref().unwrap_or_default());
     let told = program::run(Path::new(plan.program()), &arguments, env, folder, TAKE_BACK_SECS_MAX)
         .map_err(|fault| lost(fault.to_string()))?;
     let program = || format!("`{} {}`", plan.program(), rows.take_back.join(" "));
@@ -194,8 +193,9 @@ pub(super) fn check_alone(
     let entries = std::fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
     let files = entries.filter_map(|entry| durable::read_file(&entry.path()).ok());
     let mut others = files.filter_map(|file| agent.registered(&file));
-    let alive =
-        others.find(|other| Some(other.id.as_str()) == id && runs(other.pid, other.start_ticks));
+    let alive = others.find(|other| {
+        Some(other.id.as_str()) == id && glis_os::process::runs(other.pid, other.start_ticks)
+    });
     match alive {
         Some(other) => {
             Err(ResumeFault::Locked(format!("process {} has the conversation open", other.pid)))
@@ -213,7 +213,7 @@ pub(super) struct SaidSoFar {
 
 pub(super) fn said(home: &Home, session: &Session) -> SaidSoFar {
     let file = conversation::file_of(&home.session(&session.id.0));
-    let current = session.agent_ref.as_deref();
+    let current = session.agent.agent_ref.as_deref();
     let mut found = SaidSoFar::default();
     let read = conversation::each(&file, |entry| {
         if conversation::under(&entry) != current {

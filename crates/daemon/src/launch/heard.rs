@@ -15,7 +15,7 @@ pub(super) fn forgotten(
     (agent, transcript): (&dyn Agent, Option<&Transcript>),
 ) -> Vec<String> {
     let Some(transcript) = transcript else { return messages };
-    let ended_early = session.cut_off || session.limits.unanswered;
+    let ended_early = session.talk.cut_off || session.ahead.limits.unanswered;
     let Some(last) = messages.pop().filter(|_| ended_early) else { return Vec::new() };
     let text = transcript.read().unwrap_or_default();
     if mentions(agent, &text, &last) { Vec::new() } else { vec![last] }
@@ -28,7 +28,8 @@ pub(super) fn unheard(
     session: &Session,
     (agent, transcript): (&dyn Agent, Option<&Transcript>),
 ) -> Vec<MessageId> {
-    let doubtful = session.queue.iter().filter(|message| message.delivery == Delivery::Doubtful);
+    let doubtful =
+        session.talk.queue.iter().filter(|message| message.delivery == Delivery::Doubtful);
     let mut doubtful = doubtful.peekable();
     if doubtful.peek().is_none() {
         return Vec::new();

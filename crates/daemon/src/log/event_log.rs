@@ -23,7 +23,6 @@ const FACTS: &str =
 /// What became of a checkpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shortcut {
-    /// There was none.
     None,
     /// The log goes on from it.
     Taken,
@@ -42,7 +41,6 @@ pub(crate) struct EventLog {
     pub(super) folder: (u64, u64),
     /// Names this log. One that was made from a copy has another.
     pub(super) id: String,
-    /// The last record.
     pub(super) end: Mark,
 }
 
@@ -88,7 +86,6 @@ impl EventLog {
         &self.id
     }
 
-    /// The last record.
     pub(crate) fn end(&self) -> Mark {
         self.end
     }

@@ -47,7 +47,7 @@ fn what_was_appended_is_read_again() {
 fn who_an_event_is_from_and_what_status_it_led_to_are_part_of_its_record() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("events.db");
-    let from = Some(Origin { face: Face::Chat, who: "42 \u{1f43f}".to_owned() });
+    let from = Some(Origin::new(Face::Chat, "42 \u{1f43f}"));
     let records = [
         Recorded { from: from.clone(), ..record(1) },
         Recorded { status: Some(Status::Archived), ..record(2) },

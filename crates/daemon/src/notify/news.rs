@@ -4,10 +4,11 @@ use crate::view::{UNKNOWN, limit_until};
 pub(super) use glis_config::Notice as Kind;
 use glis_core::looping::{Breaker, Loop, LoopEvent, STALE_MAX};
 use glis_core::merge::Unmerged;
-use glis_core::plan::{Plan, Run, RunFault, RunStep};
+use glis_core::pause::PauseReason;
+use glis_core::plan::{Plan, PlanPause, Run, RunFault, RunStep};
 use glis_core::reason::Why;
 use glis_core::session::Session;
-use glis_core::{Event, PlanEvent, Recorded, RunId, Status};
+use glis_core::{Event, PlanEvent, Recorded, Status};
 
 /// Something that the user may want to know.
 #[derive(Debug, Clone)]
@@ -22,6 +23,9 @@ impl News {
         let of = |kind| Some(Self { kind, recorded: recorded.clone() });
         if matches!(recorded.event, Event::LimitReached { .. }) {
             return of(Kind::Limit);
+        }
+        if is_out_of_time(&recorded.event) {
+            return of(Kind::Failed);
         }
         if let Event::Loop(event) = &recorded.event {
             return match event {
@@ -67,8 +71,12 @@ impl News {
 
     /// Whether it is still so.
     pub(super) fn holds(&self, session: &Session) -> bool {
-        if let (Event::Loop(_), Some(looped)) = (&self.recorded.event, &session.looped) {
+        if let (Event::Loop(_), Some(looped)) = (&self.recorded.event, &session.ahead.looped) {
             return looped.broke.is_some() || !looped.goes_on();
+        }
+        if is_out_of_time(&self.recorded.event) {
+            return session.spec.task.is_some()
+                && matches!(session.status(), Status::Pausing | Status::Paused);
         }
         match self.kind {
             // The next iteration is about to begin.
@@ -77,24 +85,29 @@ impl News {
             Kind::Finished => matches!(session.status(), Status::Idle | Status::Completed),
             // What is tried again has not failed for good.
             Kind::Failed if matches!(self.recorded.event, Event::StartFailed { .. }) => {
-                let given_up = session.by_itself.is_given_up() && session.pause_record().is_some();
+                let given_up =
+                    session.course.by_itself.is_given_up() && session.pause_record().is_some();
                 given_up || session.status() == Status::Failed
             }
-            Kind::Failed if is_failed_turn(&self.recorded.event) => session.turn_failed.is_some(),
+            Kind::Failed if is_failed_turn(&self.recorded.event) => {
+                session.talk.turn_failed.is_some()
+            }
             Kind::Failed => matches!(session.status(), Status::Failed | Status::Interrupted),
             // A time that becomes known takes the place of none: it is one limit.
             Kind::Limit => {
-                let until = session.limit_until.as_ref();
+                let until = session.starts.limit_until.as_ref();
                 !matches!(&self.recorded.event, Event::LimitReached { reset_at, .. }
                     if until.is_some_and(|until| until != reset_at))
             }
         }
     }
 
-    /// What a person reads.
     pub(super) fn text(&self, session: &Session) -> String {
-        if let (Event::Loop(event), Some(looped)) = (&self.recorded.event, &session.looped) {
+        if let (Event::Loop(event), Some(looped)) = (&self.recorded.event, &session.ahead.looped) {
             return about_loop(event, looped);
+        }
+        if is_out_of_time(&self.recorded.event) {
+            return "it is paused: the `max_time` of its task is over".to_owned();
         }
         match self.kind {
             Kind::Waiting => match session.asks().first() {
@@ -108,6 +121,11 @@ impl News {
     }
 }
 
+/// Whether an agent is paused since its task has taken its time.
+pub(super) fn is_out_of_time(event: &Event) -> bool {
+    matches!(event, Event::PauseBegan { reason: PauseReason::Budget, .. })
+}
+
 /// How a loop has ended, or why it has paused itself.
 fn about_loop(event: &LoopEvent, looped: &Loop) -> String {
     let iteration = looped.iteration;
@@ -118,33 +136,17 @@ fn about_loop(event: &LoopEvent, looped: &Loop) -> String {
         Breaker::Failures => format!("{} iterations in a row failed", looped.failures),
         Breaker::NoProgress => format!("{STALE_MAX} iterations in a row changed nothing"),
         Breaker::NotResumable => "its agent does not come back".to_owned(),
-        Breaker::Cost => "it has cost what it may cost".to_owned(),
+        Breaker::Cost => "it reached its cost limit".to_owned(),
     };
     format!("the loop has paused itself after iteration {iteration}: {why}")
-}
-
-/// The run whose work an event of a plan tells something of.
-pub(super) fn run_of(event: &PlanEvent) -> Option<&RunId> {
-    match event {
-        PlanEvent::RunFinishing { run, .. }
-        | PlanEvent::RunSucceeded { run, .. }
-        | PlanEvent::RunFailed { run, .. }
-        | PlanEvent::RunWaits { run, .. } => Some(run),
-        PlanEvent::Begun { .. }
-        | PlanEvent::Revised { .. }
-        | PlanEvent::Continued { .. }
-        | PlanEvent::Stopped { .. }
-        | PlanEvent::RunBegan { .. }
-        | PlanEvent::RunAccepted { .. }
-        | PlanEvent::RunCanceled { .. }
-        | PlanEvent::TaskSkipped { .. } => None,
-    }
 }
 
 /// What it means to somebody who is not looking. That an agent did not start is told of its session.
 fn kind_of(event: &PlanEvent) -> Option<Kind> {
     match event {
-        PlanEvent::RunWaits { .. } => Some(Kind::Waiting),
+        PlanEvent::RunWaits { .. }
+        | PlanEvent::TaskProposed { .. }
+        | PlanEvent::Stopped { why: PlanPause::Budget } => Some(Kind::Waiting),
         PlanEvent::RunFailed { why: RunFault::NotBegun(_) | RunFault::NotAccepted(_), .. } => {
             Some(Kind::Failed)
         }
@@ -155,11 +157,23 @@ fn kind_of(event: &PlanEvent) -> Option<Kind> {
         | PlanEvent::Continued { .. }
         | PlanEvent::Stopped { .. }
         | PlanEvent::RunBegan { .. }
+        | PlanEvent::RunCost { .. }
         | PlanEvent::RunAccepted { .. }
         | PlanEvent::RunCanceled { .. }
         | PlanEvent::TaskSkipped { .. } => None,
         PlanEvent::RunSucceeded { .. } => Some(Kind::Finished),
     }
+}
+
+/// What a person reads of a plan that has spent its budget, if it still stands there.
+pub(super) fn of_plan(plan: &Plan) -> Option<String> {
+    let slug = &plan.spec.slug;
+    let stands = plan.paused == Some(PlanPause::Budget) && !plan.is_over();
+    stands.then(|| {
+        format!(
+            "the plan {slug} has stopped: its budget is spent; `glis execute` grants as much again"
+        )
+    })
 }
 
 /// What a person reads of the latest run of a task that needs one, if it still does, or that has ended its plan.
@@ -177,7 +191,10 @@ pub(super) fn of_run(plan: &Plan, run: &Run) -> Option<String> {
             Some(format!("task {task} could not begin: {}", why.stored()))
         }
         RunStep::Failed(RunFault::NotAccepted(why)) => {
-            Some(format!("task {task} is not accepted: {why}"))
+            // The command, and the last line that it printed: a notification is not where a log is read.
+            let last = why.lines().skip(1).filter(|line| !line.trim().is_empty()).last();
+            let said = why.lines().take(1).chain(last).collect::<Vec<_>>().join(": ");
+            Some(format!("task {task} is not accepted: {said}"))
         }
         RunStep::Failed(RunFault::NotStarted(_) | RunFault::Rejected)
         | RunStep::Preparing
@@ -187,6 +204,12 @@ pub(super) fn of_run(plan: &Plan, run: &Run) -> Option<String> {
         | RunStep::Succeeded(_)
         | RunStep::Canceled => None,
     }
+}
+
+/// What a person reads of a task that is proposed.
+pub(super) fn proposed(task: &str, title: Option<&str>) -> String {
+    let title = title.map(|title| format!(" ({title})")).unwrap_or_default();
+    format!("an agent proposes the task {task}{title}; `glis plan approve {task}` has it worked on")
 }
 
 fn unmerged(why: &Unmerged) -> String {
@@ -215,7 +238,9 @@ fn is_failed_turn(event: &Event) -> bool {
 }
 
 fn failure(session: &Session, event: &Event) -> String {
-    if let (Event::StartFailed { fault, .. }, true) = (event, session.by_itself.is_given_up()) {
+    if let (Event::StartFailed { fault, .. }, true) =
+        (event, session.course.by_itself.is_given_up())
+    {
         return format!("it could not be resumed by itself: {fault}");
     }
     if let Event::TurnEnded { failed: Some(why), .. } = event {

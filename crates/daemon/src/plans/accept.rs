@@ -5,7 +5,9 @@ use crate::shell_line::{End, ShellLine, Ticket};
 /// Names the processes of the last one, which a daemon that died has left behind.
 pub(super) const MARK: &str = "accept.mark";
 
-/// What it says.
+/// So much of the end of its output is told: an agent mends what it sees, and the whole is in the log.
+pub(super) const TOLD_BYTES: u64 = 8 * 1024;
+
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Acceptance {
     Accepted,

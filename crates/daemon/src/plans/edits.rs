@@ -7,12 +7,12 @@ use crate::mailbox::Published;
 use crate::plan_file;
 use crate::plan_view;
 use crate::pools::Kind;
-use crate::watch::Watch;
 use glis_config::Mark;
 use glis_core::input::IfRunning;
 use glis_core::plan::{Origin, Plan, PlanSpec, RunStep, TaskSpec};
 use glis_core::refusal::PlanFileWhy;
-use glis_core::{Command, House, PlanCommand, PlanId, Refusal, SessionId, Status, Subject};
+use glis_core::{Command, House, Input, PlanCommand, PlanId, Refusal, SessionId, Status, Subject};
+use glis_os::watch::Watch;
 use glis_wire::plan::PlanChange;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -56,10 +56,9 @@ impl Plans {
         let (origin, spec) = self.jobs.mailbox.house(look).await??;
         let written = self.read_file(&origin).await.ok()?;
         // One without tasks is being written.
-        let is_it = written.title == spec.title && !written.tasks.is_empty();
-        let written = Some(written).filter(|_| is_it)?;
-        let tasks = written.tasks.into_iter().map(TaskSpec::from).collect();
-        Some(PlanSpec { tasks, ..(*spec).clone() })
+        let (budget, tasks) = (written.budget, written.work());
+        let is_it = written.title == spec.title && !tasks.is_empty();
+        is_it.then(|| PlanSpec { budget, tasks, ..(*spec).clone() })
     }
 
     /// Has a plan that goes on take in what its file has by now. One at rest does so when it is executed again.
@@ -77,7 +76,7 @@ impl Plans {
         };
         let Some(Some(held_back)) = self.jobs.mailbox.house(look).await else { return false };
         let revise = PlanCommand::Revise { id: id.clone(), spec: Box::new(spec) };
-        if let Some(Err(refusal)) = self.jobs.mailbox.ask_plan(revise, None).await {
+        if let Some(Err(refusal)) = self.jobs.mailbox.ask(Input::Plan(revise), None).await {
             diary(&format!("plan {}: its file is not taken over: {refusal:?}", id.0));
         }
         held_back
@@ -105,7 +104,7 @@ impl Plans {
         let (mut removed, mut left) = (Vec::new(), false);
         for id in self.jobs.mailbox.house(look).await.unwrap_or_default() {
             let command = Command::Remove { session: id.clone(), running: IfRunning::Stop };
-            match self.jobs.mailbox.command(command, None).await {
+            match self.jobs.mailbox.ask(Input::Command(command), None).await {
                 Some(Ok(_)) => removed.push(id),
                 Some(Err(_)) | None => left = true,
             }
@@ -119,13 +118,14 @@ impl Plans {
         let mut followed: BTreeMap<PlanId, Followed> = BTreeMap::new();
         loop {
             let Some(open) = self.jobs.mailbox.house(open).await else { return };
-            let cleans = self.creator.settings.now().plan.clean;
+            let cleans = self.common.settings.now().plan.clean;
             let left = cleans && self.clean(None).await.1;
             followed.retain(|id, _| open.contains_key(id));
             for (id, origin) in open {
                 let path = plan_file::path_of(&origin);
-                let new = Followed { path, mark: None, held_back: false };
-                followed.entry(id).or_insert(new);
+                if followed.get(&id).is_none_or(|one| one.path != path) {
+                    followed.insert(id, Followed { path, mark: None, held_back: false });
+                }
             }
             // Begun anew each time: a folder may be another one by now. What happens before is seen by the marks.
             let watch = watch_over(followed.values().filter_map(|one| one.path.parent()));

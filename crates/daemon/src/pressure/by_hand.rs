@@ -3,14 +3,13 @@
 //! `GLIS_MEMORY` names a folder. Where it holds a `meminfo`, that is looked at instead of the kernel's;
 //! else memory runs short whenever `short` is replaced in it.
 
-use crate::watch::{Change, Watch};
+use glis_os::watch::{Change, Watch};
 use std::path::PathBuf;
 
 /// What a test has named.
 pub(super) enum Named {
     /// A file to be looked at.
     Meminfo(PathBuf),
-    /// It tells by itself.
     Signal(Signal),
 }
 

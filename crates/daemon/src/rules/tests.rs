@@ -51,12 +51,11 @@ fn a_verdict_is_that_of_the_rules_as_they_are_when_it_is_told() {
 /// A session whose agent is this very process, at work in a folder.
 fn at_work(tree: &Path) -> Session {
     let pid = i32::try_from(std::process::id()).unwrap();
-    let boot_id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
-    let start_ticks = process::start_ticks(pid).unwrap();
+    let start_ticks = glis_os::process::start_ticks(pid).unwrap();
     let mut session = crate::fill::session();
-    session.worktree = Some(tree.to_str().unwrap().to_owned());
+    session.place.worktree = Some(tree.to_str().unwrap().to_owned());
     session.run.as_mut().unwrap().process =
-        Process { pid, start_ticks, boot_id: boot_id.trim().to_owned() };
+        Process { pid, start_ticks, boot_id: glis_os::process::boot_id().unwrap() };
     session
 }
 
@@ -98,7 +97,7 @@ fn a_command_is_judged_where_its_own_process_would_run_it() {
     assert_eq!(told(&session, "ls", None), "Place", "it is not said where");
     assert_eq!(told(&session, "ls", Some(Path::new("/nonexistent"))), "Place");
     let mut homeless = session.clone();
-    homeless.worktree = None;
+    homeless.place.worktree = None;
     assert_eq!(told(&homeless, "ls", here), "Place");
     let mut ended = session.clone();
     ended.run = None;
@@ -140,7 +139,7 @@ fn one_file_that_may_not_be_written_is_reason_enough_to_ask() {
     assert_eq!(told(&session, &["../a.txt"]), "PathOutside");
     assert_eq!(told(&session, &[]), "Unknown", "nothing is said to be written");
     let mut homeless = session;
-    homeless.worktree = None;
+    homeless.place.worktree = None;
     assert_eq!(told(&homeless, &["src/a.txt"]), "Place");
 }
 

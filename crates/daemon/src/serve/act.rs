@@ -1,6 +1,7 @@
 //! Requests that change something: translated into commands, waited for until they are true.
 
-use super::carry::{Translated, carry_out, failed, storage, until_ended};
+use super::answer::{Answer, storage, told, trouble, unusable};
+use super::carry::{Translated, carry_out, failed, until_ended};
 use super::compact;
 use super::files;
 use super::keep;
@@ -14,31 +15,27 @@ use crate::create::{Created, NotCreated, fresh_ref};
 use crate::environments::Caller;
 use crate::pools::Kind;
 use glis_agent::context::{Form, Known, resume_prompt};
-use glis_core::pause::{PauseMode, PauseReason};
+use glis_core::pause::{PauseMode, PauseReason, PauseWish};
 use glis_core::session::{Phase, StopCause, WallMs};
 use glis_core::spec::RefOrigin;
 use glis_core::talk::Ask;
 use glis_core::tree::Clearing;
 use glis_core::{AskId, Command, Refusal, Session, SessionId};
 use glis_record::conversation;
-use glis_wire::client::{Action, NewSession, Response, Trouble};
+use glis_wire::client::{Action, NewSession, Response};
 use std::fmt::Write as _;
-use std::io;
 use std::sync::Arc;
 
-/// Makes a session.
 pub(super) async fn new(
     state: &ServerState,
     steps: &mut Steps<'_>,
     wanted: NewSession,
     caller: Option<Caller>,
-) -> io::Result<Response> {
+) -> Answer {
     // Listening begins before anything is asked for, so that its end cannot be missed.
     let mut news = state.mailbox.news.subscribe();
-    let created = match state.creator.create(&wanted, caller.as_ref(), Some(steps.from())).await {
-        Ok(created) => created,
-        Err(why) => return Ok(not_created(why)),
-    };
+    let created = state.creator.create(&wanted, caller.as_ref(), Some(steps.from())).await;
+    let created = created.map_err(not_created)?;
     let Created { id, op, notes } = created;
     if let Some(op) = op
         && let Err(failure) = until_ended(state, steps, &mut news, &id, op).await?
@@ -48,19 +45,15 @@ pub(super) async fn new(
     if wanted.prompt.as_deref().is_some_and(wait::may_be_cut) {
         wait::until_prompted(state, &mut news, &id).await;
     }
-    Ok(match state.session(&id).await {
-        Some(session) => Response::Made { session: Box::new(state.one(&session).await), notes },
-        None => storage(),
-    })
+    let session = Box::new(state.one(&state.known(&id).await?).await);
+    Ok(Response::Made { session, notes })
 }
 
 fn not_created(why: NotCreated) -> Response {
     match why {
         NotCreated::Refused(refusal) => Response::Refused(refusal),
-        NotCreated::Unusable { message, hint } => Response::Unusable { message, hint },
-        NotCreated::NoName => {
-            Response::Trouble { kind: Trouble::Internal, message: "no name is free".to_owned() }
-        }
+        NotCreated::Unusable { message, hint } => unusable(message, hint),
+        NotCreated::NoName => trouble("no name is free"),
         NotCreated::Ending => storage(),
     }
 }
@@ -72,26 +65,23 @@ pub(super) async fn act(
     given: &str,
     action: Action,
     env: Option<Caller>,
-) -> io::Result<Response> {
+) -> Answer {
     if let Action::Restart { with_context } = action
         && let Ok(session) = state.find(given).await
         && let Some(of) = session.spec.task
     {
         if with_context {
-            let message = "a task begins anew from its own prompt".to_owned();
-            let hint = "restart it without its conversation".to_owned();
-            return Ok(Response::Unusable { message, hint });
+            let message = "a task begins anew from its own prompt";
+            return Ok(unusable(message, "restart it without its conversation"));
         }
         return plans::restart_session(state, steps, *of, env).await;
     }
-    let (action, copies) = match files::bring_along(state, given, action).await {
-        Ok(brought) => brought,
-        Err(answer) => return Ok(*answer),
+    let (action, copies) = files::bring_along(state, given, action).await?;
+    let carried = async {
+        let command = Box::pin(translate(state, given, action)).await?;
+        Box::pin(carry_out(state, steps, command, env)).await
     };
-    let response = match Box::pin(translate(state, given, action)).await {
-        Ok(command) => carry_out(state, steps, command, env).await?,
-        Err(answer) => *answer,
-    };
+    let response = told(carried.await)?;
     if matches!(response, Response::Refused(_)) {
         copies.discard(state).await;
     }
@@ -99,20 +89,19 @@ pub(super) async fn act(
 }
 
 /// A pause that would be barred by what no snapshot holds is refused before it disturbs the agent.
-async fn refuse_to_lose(state: &ServerState, session: &Session) -> Result<(), Box<Response>> {
+async fn refuse_to_lose(state: &ServerState, session: &Session) -> Answer<()> {
     let (trees, looked_at) = (Arc::clone(&state.trees), session.clone());
     let look = move || trees.would_lose(&looked_at);
     // What cannot be looked at is left to the pause itself.
-    let left_out = state.trees.ask(Kind::Ask, look).await.unwrap_or_default();
+    let left_out = state.trees.jobs.ask(Kind::Ask, look).await.unwrap_or_default();
     if left_out.total == 0 {
         return Ok(());
     }
-    let name = session.name.clone();
-    Err(Box::new(Response::Refused(Refusal::WouldBeLost { session: name, left_out })))
+    Err(Refusal::WouldBeLost { session: session.name.clone(), left_out }.into())
 }
 
 pub(super) async fn translate(state: &ServerState, given: &str, action: Action) -> Translated {
-    let found = state.find(given).await.map_err(|refusal| Box::new(Response::Refused(refusal)))?;
+    let found = state.find(given).await?;
     let session = found.id.clone();
     let command = match action {
         Action::Send { text, files: _ } => Command::Send { session, text },
@@ -126,11 +115,8 @@ pub(super) async fn translate(state: &ServerState, given: &str, action: Action) 
             if clearing == Clearing::IfAllIsSaved && found.phase == Phase::Live {
                 refuse_to_lose(state, &found).await?;
             }
-            let reason = PauseReason::User;
-            match for_secs.map(in_seconds) {
-                Some(until) => Command::PauseUntil { session, mode, on_timeout, clearing, until },
-                None => Command::Pause { session, mode, reason, on_timeout, clearing },
-            }
+            let wish = PauseWish { mode, reason: PauseReason::User, on_timeout, clearing };
+            Command::Pause { session, wish, until: for_secs.map(in_seconds) }
         }
         Action::CancelPause => Command::CancelPause { session },
         Action::Resume { prompt } => {
@@ -151,7 +137,8 @@ pub(super) async fn translate(state: &ServerState, given: &str, action: Action) 
         Action::BeginTyping => Command::BeginTyping { session },
         Action::AutoYes { on } => Command::SetAutoYes { session, on },
         Action::SetLoop { change } => {
-            looped::check_change(&found, &change).map_err(unusable)?;
+            let checked = looped::check_change(&found, &change);
+            checked.map_err(|Wrong { message, hint }| unusable(message, hint))?;
             Command::SetLoop { session, change }
         }
         Action::Snapshot => Command::Snapshot { session },
@@ -170,10 +157,6 @@ pub(super) async fn translate(state: &ServerState, given: &str, action: Action) 
 /// How a session is paused where the request does not say it: a loop after its iteration.
 fn usual_mode(session: &Session) -> PauseMode {
     if session.iterates() { PauseMode::Boundary } else { PauseMode::Interrupt }
-}
-
-fn unusable(Wrong { message, hint }: Wrong) -> Box<Response> {
-    Box::new(Response::Unusable { message, hint })
 }
 
 /// What the clock on the wall shows in so many seconds.
@@ -205,7 +188,7 @@ pub(super) async fn on_full_disks(
     sessions: impl IntoIterator<Item = &Session>,
     percent: u64,
 ) -> Vec<SessionId> {
-    let worktree = |session: &Session| Some((session.id.clone(), session.worktree.clone()?));
+    let worktree = |session: &Session| Some((session.id.clone(), session.place.worktree.clone()?));
     let worktrees: Vec<_> = sessions.into_iter().filter_map(worktree).collect();
     if percent == 0 || worktrees.is_empty() {
         return Vec::new();
@@ -231,7 +214,7 @@ async fn resume_words(
 ) -> Option<String> {
     let told = state.settings.now().command.resume_prompt
         && session.spec.traits.refs == RefOrigin::None
-        && session.ran
+        && session.agent.ran
         && session.can_resume();
     if !told {
         return prompt;
@@ -262,7 +245,7 @@ async fn context(state: &ServerState, session: &Session) -> String {
         (Form::Full | Form::Short, _) => known.summary.unwrap_or_default().to_owned(),
     };
     let open = |kept: &&Ask| session.asked().iter().any(|ask| ask.id == kept.id);
-    let gone = session.was_asking.iter().filter(|kept| !open(kept));
+    let gone = session.talk.was_asking.iter().filter(|kept| !open(kept));
     for ask in session.asked().iter().chain(gone) {
         write!(summary, "\n\nAsked by the agent, and not answered: {}", ask.text).ok();
     }

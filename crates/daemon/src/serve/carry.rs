@@ -1,5 +1,6 @@
 //! Carrying a command out: asked of the core, waited for until it is true, its steps passed on.
 
+use super::answer::{Answer, gone, storage};
 use super::state::ServerState;
 use super::steps::Steps;
 use super::{unwritten, wait};
@@ -9,17 +10,16 @@ use crate::view;
 use glis_core::decision::Reply;
 use glis_core::reason::FailedStep;
 use glis_core::session::{Phase, Rest};
-use glis_core::{AskId, Command, End, Failure, OpId, Refusal, Session, SessionId};
-use glis_wire::client::{Response, Trouble};
+use glis_core::{AskId, Command, End, Failure, Input, OpId, Refusal, Session, SessionId};
+use glis_wire::client::Response;
 use glis_wire::hold::Ladder;
-use std::io;
 use std::sync::Arc;
 use tokio::sync::broadcast;
 
 /// Events read at once while looking for one.
 const EVENTS_READ: u32 = 500;
 
-pub(super) type Translated = Result<(SessionId, Command), Box<Response>>;
+pub(super) type Translated = Answer<(SessionId, Command)>;
 
 /// Asks for something and waits until it is true.
 pub(super) async fn carry_out(
@@ -27,9 +27,9 @@ pub(super) async fn carry_out(
     steps: &mut Steps<'_>,
     (id, command): (SessionId, Command),
     env: Option<Caller>,
-) -> io::Result<Response> {
+) -> Answer {
     let asked = Asked::new(state, id, &command, env).await;
-    let reply = state.mailbox.command(command, Some(steps.from().clone())).await;
+    let reply = state.mailbox.ask(Input::Command(command), Some(steps.from().clone())).await;
     asked.settle(state, steps, reply).await
 }
 
@@ -60,7 +60,7 @@ impl Asked {
         if let Some(env) = env
             && may_begin_start(command, found.as_ref())
         {
-            state.creator.environments.remember(&id, env);
+            state.creator.common.environments.remember(&id, env);
         }
         let question = wait::question_of(found.as_ref(), command);
         let long = matches!(command, Command::Send { text, .. } if wait::may_be_cut(text));
@@ -77,38 +77,30 @@ impl Asked {
         state: &ServerState,
         steps: &mut Steps<'_>,
         reply: Option<Result<Reply, Refusal>>,
-    ) -> io::Result<Response> {
+    ) -> Answer {
         let Self { id, found, mut news, mut handed_over, question, ladder, cuts_chore } = self;
-        let reply = match reply {
-            Some(Ok(reply)) => reply,
-            Some(Err(refusal)) => return Ok(Response::Refused(refusal)),
-            None => return Ok(without_log(state, found.as_ref(), ladder).await),
+        let Some(reply) = reply else {
+            return Ok(without_log(state, found.as_ref(), ladder).await);
         };
-        match reply {
+        match reply? {
             Reply::Done => {
                 if let (Some(session), Some(ask)) = (&found, question) {
-                    let look = || wait::find_process(state, &id, session.generation);
-                    let heard =
-                        wait::until_heard(&mut news, session, &ask, wait::PATIENCE, look).await;
-                    if let Err(refusal) = heard {
-                        return Ok(Response::Refused(refusal));
-                    }
+                    let look = || wait::find_process(state, &id, session.agent.generation);
+                    wait::until_heard(&mut news, session, &ask, wait::PATIENCE, look).await?;
                 }
-                done(state, &id, found, Change::Made).await
+                done(state, &id, found, false).await
             }
-            Reply::Already => done(state, &id, found, Change::Needless).await,
+            Reply::Already => done(state, &id, found, true).await,
             // What it waits for is in the session.
-            Reply::Deferred | Reply::Gate { .. } => done(state, &id, found, Change::Made).await,
+            Reply::Deferred | Reply::Gate { .. } => done(state, &id, found, false).await,
             Reply::Queued { message, before, status } => {
                 let session = wait::until_woken(state, &mut news, &id).await;
-                let Some(session) = session else { return Ok(storage()) };
+                let session = session.ok_or_else(storage)?;
                 // What waits in the queue is not handed over by waiting for it.
                 if let Some(handed_over) = &mut handed_over
                     && !wait::is_waiting(&session, message)
-                    && let Err(refusal) =
-                        wait::until_handed_over(handed_over, &session, message).await
                 {
-                    return Ok(Response::Refused(refusal));
+                    wait::until_handed_over(handed_over, &session, message).await?;
                 }
                 let session = Box::new(state.one(&session).await);
                 let idle_secs = found.as_ref().and_then(idle_secs);
@@ -122,9 +114,9 @@ impl Asked {
                     }
                 };
                 match ended {
-                    Ok(()) => done(state, &id, found, Change::Made).await,
+                    Ok(()) => done(state, &id, found, false).await,
                     // The chore was not this caller's: that it is over is what was asked for.
-                    Err(_) if cuts_chore => done(state, &id, found, Change::Made).await,
+                    Err(_) if cuts_chore => done(state, &id, found, false).await,
                     Err(failure) => failed(state, &id, failure).await,
                 }
             }
@@ -145,13 +137,8 @@ async fn without_log(
 }
 
 /// What is told of an operation that did not come to what was asked for.
-pub(super) async fn failed(
-    state: &ServerState,
-    id: &SessionId,
-    failure: Failure,
-) -> io::Result<Response> {
-    let session = state.session(id).await;
-    Ok(session.map_or_else(storage, |session| Response::Refused(failure.told(&session))))
+pub(super) async fn failed(state: &ServerState, id: &SessionId, failure: Failure) -> Answer {
+    Ok(Response::Refused(failure.told(&state.known(id).await?)))
 }
 
 /// Whether a start can follow from this. A command that comes while a process runs, or while one is on
@@ -173,30 +160,7 @@ fn may_begin_start(command: &Command, session: Option<&Session>) -> bool {
 /// How long nothing has happened in a session.
 fn idle_secs(session: &Session) -> Option<u64> {
     let now = crate::clock::now().as_millisecond();
-    u64::try_from((now - session.last_active_at) / 1000).ok()
-}
-
-/// Something went wrong that is neither the caller's doing nor the log's.
-pub(super) fn trouble(why: &impl ToString) -> Response {
-    Response::Trouble { kind: Trouble::Internal, message: why.to_string() }
-}
-
-/// The controller has ended, or the session is on no record: its log has failed.
-pub(super) fn storage() -> Response {
-    Response::Trouble {
-        kind: Trouble::Storage,
-        message:
-            "the event log cannot be written; nothing was changed, running agents are not affected"
-                .to_owned(),
-    }
-}
-
-/// Whether a request has changed anything.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Change {
-    Made,
-    /// It was so already.
-    Needless,
+    u64::try_from((now - session.times.last_active_at) / 1000).ok()
 }
 
 /// `found` is the session as it was before: what was emptied from the trash is told as it was.
@@ -204,13 +168,10 @@ async fn done(
     state: &ServerState,
     id: &SessionId,
     found: Option<Session>,
-    change: Change,
-) -> io::Result<Response> {
-    let already = change == Change::Needless;
-    Ok(match state.session(id).await.or(found) {
-        Some(session) => Response::Done { session: Box::new(state.one(&session).await), already },
-        None => storage(),
-    })
+    already: bool,
+) -> Answer {
+    let session = state.session(id).await.or(found).ok_or_else(storage)?;
+    Ok(state.done(&session, already).await)
 }
 
 /// Waits for the end of an operation and passes its steps on.
@@ -220,12 +181,12 @@ pub(super) async fn until_ended(
     news: &mut broadcast::Receiver<Arc<Published>>,
     id: &SessionId,
     op: OpId,
-) -> io::Result<End> {
+) -> Answer<End> {
     let mut seen_to = 0;
     loop {
         let published = tokio::select! {
             published = news.recv() => published,
-            () = steps.gone() => return Err(io::ErrorKind::BrokenPipe.into()),
+            () = steps.gone() => return gone(),
         };
         match published {
             Ok(published) => {
@@ -248,9 +209,7 @@ pub(super) async fn until_ended(
                     return Ok(end_on_record(state, id, op, seen_to + 1).await);
                 }
             }
-            Err(broadcast::error::RecvError::Closed) => {
-                return Err(io::ErrorKind::BrokenPipe.into());
-            }
+            Err(broadcast::error::RecvError::Closed) => return gone(),
         }
     }
 }

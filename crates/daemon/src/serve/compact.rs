@@ -1,6 +1,6 @@
 //! What a conversation comes down to, and whether there is anything to make short.
 
-use super::carry::{storage, trouble};
+use super::answer::{Answer, trouble};
 use super::state::ServerState;
 use crate::pools::Kind;
 use glis_core::session::{Phase, Rest, Session};
@@ -11,18 +11,12 @@ use std::io;
 use std::path::Path;
 
 /// What a session's conversation comes down to.
-pub(super) async fn show(state: &ServerState, given: &str) -> Response {
-    let session = match state.find(given).await {
-        Ok(session) => session,
-        Err(refusal) => return Response::Refused(refusal),
-    };
+pub(super) async fn show(state: &ServerState, given: &str) -> Answer {
+    let session = state.find(given).await?;
     let (id, dir) = (session.id.0.clone(), state.views.folder_of(&session));
-    let look = state.pools.run_blocking(Kind::Ask, move || view(id, &dir));
-    match look.await {
-        Ok(Ok(view)) => Response::Compaction(Box::new(view)),
-        Ok(Err(fault)) => trouble(&fault),
-        Err(panic) => trouble(&panic),
-    }
+    let view = state.pools.run_blocking(Kind::Ask, move || view(id, &dir)).await;
+    let view = view.map_err(trouble)?.map_err(trouble)?;
+    Ok(Response::Compaction(Box::new(view)))
 }
 
 fn view(id: String, dir: &Path) -> io::Result<CompactionView> {
@@ -59,10 +53,7 @@ fn view(id: String, dir: &Path) -> io::Result<CompactionView> {
 
 /// Answers at once where a session at rest has a short conversation: there is nothing to do, and
 /// nothing is written.
-pub(super) async fn refuse_needless(
-    state: &ServerState,
-    session: &Session,
-) -> Result<(), Box<Response>> {
+pub(super) async fn refuse_needless(state: &ServerState, session: &Session) -> Answer<()> {
     if !matches!(&session.phase, Phase::Rest(rest) if !matches!(rest, Rest::Archived | Rest::Created))
     {
         return Ok(());
@@ -70,13 +61,7 @@ pub(super) async fn refuse_needless(
     let dir = state.views.folder_of(session);
     let look = move || Plan::of(&dir).map(|plan| plan.is_worth_it());
     match state.pools.run_blocking(Kind::Ask, look).await {
-        Ok(Ok(false)) => {
-            let Some(session) = state.session(&session.id).await else {
-                return Err(Box::new(storage()));
-            };
-            let session = Box::new(state.one(&session).await);
-            Err(Box::new(Response::Done { session, already: true }))
-        }
+        Ok(Ok(false)) => Err(state.done(&state.known(&session.id).await?, true).await.into()),
         // What cannot be looked at fails with its reason.
         Ok(Ok(true) | Err(_)) | Err(_) => Ok(()),
     }

@@ -1,6 +1,7 @@
 //! One verb for several sessions: one decision for all of them, told in the order that was asked for.
 
 use super::act;
+use super::answer::Answer;
 use super::gate;
 use super::state::ServerState;
 use super::steps::Steps;
@@ -8,7 +9,7 @@ use super::together::carry_out_together;
 use crate::environments::Caller;
 use crate::mailbox::Query;
 use glis_core::pause::{PauseMode, PauseReason};
-use glis_core::session::{FolderState, Session};
+use glis_core::session::Session;
 use glis_core::{Command, Status};
 use glis_wire::client::{Action, PauseAll, Response, Which};
 use std::collections::BTreeMap;
@@ -26,7 +27,7 @@ pub(super) async fn act_each(
     steps: &mut Steps<'_>,
     (which, action): (Which, Action),
     env: Option<Caller>,
-) -> io::Result<Response> {
+) -> Answer {
     let names = match which {
         Which::Named(names) => names,
         Which::All => match of_the_gate(state, steps, &action, env.clone()).await? {
@@ -49,47 +50,28 @@ async fn of_the_gate(
     steps: &mut Steps<'_>,
     action: &Action,
     env: Option<Caller>,
-) -> io::Result<Option<Response>> {
+) -> Answer<Option<Response>> {
     let shut = || async { state.mailbox.gate().await.is_some_and(|gate| gate.shut().is_some()) };
-    let response = match action {
-        Action::Pause { mode, on_timeout, clearing, for_secs: None } => {
-            let (on_timeout, clearing) = (*on_timeout, *clearing);
-            let mode = mode.unwrap_or(PauseMode::Boundary);
-            let wanted = PauseAll { mode, on_timeout, clearing, reason: PauseReason::User };
-            gate::pause_all(state, steps, wanted).await?
-        }
-        Action::Resume { prompt: None } => gate::resume_all(state, steps, false, env).await?,
-        Action::Resume { prompt: Some(text) } => {
+    // One for a time is of each: it has a time of its own then.
+    let response = if let Action::Pause { mode, on_timeout, clearing, for_secs: None } = action {
+        let (on_timeout, clearing) = (*on_timeout, *clearing);
+        let mode = mode.unwrap_or(PauseMode::Boundary);
+        let wanted = PauseAll { mode, on_timeout, clearing, reason: PauseReason::User };
+        gate::pause_all(state, steps, wanted).await?
+    } else if let Action::Resume { prompt } = action {
+        if let Some(text) = prompt {
             let sends = gate::stopped(state).await.into_iter().map(|session| {
                 Ok((session.clone(), Command::Send { session, text: text.clone() }))
             });
             // Stored first: it is handed over to each as soon as that one is back.
-            carry_out_together(
-                state,
-                &mut Steps::Unseen(steps.from().clone()),
-                sends.collect(),
-                None,
-            )
-            .await?;
-            gate::resume_all(state, steps, false, env).await?
+            let mut unseen = Steps::Unseen(steps.from().clone());
+            carry_out_together(state, &mut unseen, sends.collect(), None).await?;
         }
-        Action::CancelPause if shut().await => gate::resume_all(state, steps, false, env).await?,
-        // Each has a time of its own then.
-        Action::Pause { for_secs: Some(_), .. }
-        | Action::CancelPause
-        | Action::Stop
-        | Action::Compact
-        | Action::Acknowledge
-        | Action::LimitIdle { .. }
-        | Action::Send { .. }
-        | Action::Restart { .. }
-        | Action::Remove { .. }
-        | Action::AutoYes { .. }
-        | Action::BeginTyping
-        | Action::SetLoop { .. }
-        | Action::Answer { .. }
-        | Action::Snapshot
-        | Action::Restore { .. } => return Ok(None),
+        gate::resume_all(state, steps, false, env).await?
+    } else if matches!(action, Action::CancelPause) && shut().await {
+        gate::resume_all(state, steps, false, env).await?
+    } else {
+        return Ok(None);
     };
     Ok(Some(if let Response::Gate { each, .. } = response {
         Response::Each(each)
@@ -124,9 +106,9 @@ async fn side_by_side<T: Send + 'static, F: Future<Output = T> + Send + 'static>
 
 /// The sessions that are meant, latest activity first.
 async fn all(state: &ServerState, is_meant: impl Fn(&Session) -> bool) -> Vec<String> {
-    let mut sessions = state.mailbox.query(Query::Living).await;
+    let mut sessions = state.look(Query::Living).await;
     sessions.retain(|session| is_meant(session));
-    sessions.sort_by_key(|session| std::cmp::Reverse(session.last_active_at));
+    sessions.sort_by_key(|session| std::cmp::Reverse(session.times.last_active_at));
     sessions.iter().map(|session| session.id.0.clone()).collect()
 }
 
@@ -137,8 +119,8 @@ fn is_meant(session: &Session, action: &Action) -> bool {
         Action::CancelPause => session.status() == Status::Pausing,
         Action::Stop => session.runs(),
         Action::Acknowledge => {
-            let lost = session.folder == FolderState::Lost;
-            lost || session.damage.is_some() || session.barred.is_some()
+            let lost = session.upkeep.folder_lost;
+            lost || session.upkeep.damage.is_some() || session.upkeep.barred.is_some()
         }
         Action::Send { .. }
         | Action::LimitIdle { .. }

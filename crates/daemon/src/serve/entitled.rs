@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn only_the_command_line_answers_whatever_is_asked() {
-        let from = |face| Origin { face, who: String::new() };
+        let from = |face| Origin::new(face, "");
         assert!(refuse(&answer(None), &from(Face::Cli), Scope::Manage).is_none());
         for face in [Face::Tui, Face::Web, Face::Chat] {
             assert!(refuse(&answer(None), &from(face), Scope::Manage).is_some());

@@ -1,13 +1,14 @@
 //! Files that come with a message: copied into the worktree, where the agent may read them, and named in
 //! the message.
 
+use super::answer::{Answer, bad};
 use super::state::ServerState;
 use crate::pools::Kind;
 use crate::run_records;
 use glis_core::Session;
 use glis_record::durable;
 use glis_snapshot::SENT;
-use glis_wire::client::{Action, Response, Trouble};
+use glis_wire::client::Action;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, mkdirat, openat, unlinkat};
 use rustix::io::Errno;
 use std::fs::File;
@@ -43,32 +44,25 @@ pub(super) async fn bring_along(
     state: &ServerState,
     given: &str,
     action: Action,
-) -> Result<(Action, Copies), Box<Response>> {
+) -> Answer<(Action, Copies)> {
     let Action::Send { text, files } = action else { return Ok((action, Copies::default())) };
     if files.is_empty() {
         return Ok((Action::Send { text, files }, Copies::default()));
     }
-    let refused = |refusal| Box::new(Response::Refused(refusal));
-    let session = state.find(given).await.map_err(refused)?;
+    let session = state.find(given).await?;
     let worktree = worktree_of(&session)?;
     let copy = state.pools.run_blocking(Kind::Ask, move || copy_all(&worktree, &files));
-    let copied = copy.await.map_err(unusable)?;
-    let copied = copied.map_err(unusable)?;
+    let copied = copy.await.flatten().map_err(bad)?;
     let named =
         copied.iter().fold(text, |text, path| format!("{text}\n\nFile: {}", path.display()));
     Ok((Action::Send { text: named, files: Vec::new() }, Copies(copied)))
 }
 
-fn worktree_of(session: &Session) -> Result<PathBuf, Box<Response>> {
-    let worktree = session.worktree.as_ref().map(PathBuf::from).filter(|path| path.is_dir());
-    worktree.ok_or_else(|| {
-        let name = &session.name;
-        unusable(format!("`{name}` has no worktree at the moment that a file could be copied to"))
-    })
-}
-
-fn unusable(message: String) -> Box<Response> {
-    Box::new(Response::Trouble { kind: Trouble::BadInput, message })
+fn worktree_of(session: &Session) -> Answer<PathBuf> {
+    let worktree = session.place.worktree.as_ref().map(PathBuf::from).filter(|path| path.is_dir());
+    let name = &session.name;
+    let none = || format!("`{name}` has no worktree at the moment that a file could be copied to");
+    Ok(worktree.ok_or_else(|| bad(none()))?)
 }
 
 /// Copies all of them, or none.

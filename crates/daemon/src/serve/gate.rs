@@ -1,35 +1,35 @@
 //! Pausing and resuming everything: asked of the gate, waited for until it is so or its time is over.
 
 use super::act::on_full_disks;
-use super::carry::{Asked, failed, storage};
+use super::answer::{Answer, Ended, gone, storage, told};
+use super::carry::{Asked, failed};
 use super::state::ServerState;
 use super::steps::Steps;
-use super::together::tell_in_order;
+use super::together::settle_each;
 use crate::environments::Caller;
 use crate::gate::Loaded;
 use crate::mailbox::{Published, Query};
 use crate::pools::Kind;
 use crate::view;
-use glis_core::gate::{GateSource, GateWish, Kept};
-use glis_core::pause::{OnTimeout, PauseMode, PauseReason};
+use glis_core::gate::{GateWish, Kept};
+use glis_core::pause::{OnTimeout, PauseMode, PauseReason, PauseWish};
 use glis_core::reason::Why;
 use glis_core::session::Phase;
 use glis_core::tree::Clearing;
 use glis_core::{
-    Command, Event, Failure, Gate, GateCommand, GateEvent, OpId, Refusal, Reply, Session, SessionId,
+    Command, Event, Failure, Gate, GateCommand, GateEvent, Input, OpId, Refusal, Reply, Session,
+    SessionId,
 };
 use glis_wire::client::{PauseAll, Response, Trouble};
 use glis_wire::view::GateView;
 use std::collections::BTreeMap;
-use std::io;
 use std::sync::Arc;
 use tokio::sync::broadcast::error::RecvError;
-use tokio::task::JoinSet;
 
 /// The gate as a front end is shown it.
 pub(super) async fn seen(state: &ServerState) -> Box<GateView> {
     let gate = state.mailbox.gate().await.unwrap_or_default();
-    let sessions = state.mailbox.query(Query::Living).await;
+    let sessions = state.look(Query::Living).await;
     let names = |meant: &dyn Fn(&Session) -> bool| -> Vec<String> {
         sessions.iter().filter(|s| meant(s)).map(|s| s.name.clone()).collect()
     };
@@ -54,12 +54,12 @@ pub(super) async fn pause_all(
     state: &Arc<ServerState>,
     steps: &mut Steps<'_>,
     wanted: PauseAll,
-) -> io::Result<Response> {
+) -> Answer {
     let PauseAll { mode, on_timeout, clearing, reason } = wanted;
     let config = state.settings.now();
     let on_timeout = on_timeout.unwrap_or(config.pause.on_timeout);
     let removes = config.pause.remove_worktree;
-    let before = state.mailbox.query(Query::Living).await;
+    let before = state.look(Query::Living).await;
     let full =
         on_full_disks(state, before.iter().map(Arc::as_ref), config.pause.remove_below_percent)
             .await;
@@ -67,38 +67,39 @@ pub(super) async fn pause_all(
     let mut news = state.mailbox.news.subscribe();
     let by_force = forced(state, &before, mode).await;
     let from = Some(steps.from().clone());
-    let replied = state.mailbox.ask_gate(GateCommand::Shut(wish), from).await;
-    let Some(Reply::Gate { op, already, each }) = replied else {
+    let replied = state.mailbox.ask(Input::Gate(GateCommand::Shut(wish)), from).await;
+    let Some(Ok(Reply::Gate { op, already, each })) = replied else {
         return unwritten(state, steps, by_force).await;
     };
-    let mut told = Told::default();
-    while !already && !told.is_over(state, op).await {
+    let mut heard = Told::default();
+    while !already && !heard.is_over(state, op).await {
         tokio::select! {
             published = news.recv() => match published {
                 Ok(published) => {
-                    told.take(op, &published);
+                    heard.take(op, &published);
                     if published.recorded.subject.session().is_some() {
                         steps.send(&Response::Step(view::event(&published.recorded))).await?;
                     }
                 }
                 // Whatever was missed is in the gate by now.
-                Err(RecvError::Lagged(_)) => told.look = true,
-                Err(RecvError::Closed) => return Err(io::ErrorKind::BrokenPipe.into()),
+                Err(RecvError::Lagged(_)) => heard.look = true,
+                Err(RecvError::Closed) => return gone(),
             },
-            () = steps.gone() => return Err(io::ErrorKind::BrokenPipe.into()),
+            () = steps.gone() => return gone(),
             () = state.daemon.owed.log_failed() => {
                 return unwritten(state, steps, by_force).await;
             }
         }
     }
-    if let Some(why) = told.not_kept {
+    if let Some(why) = heard.not_kept {
         let message = format!("everything is paused, but that cannot be written down: {why}");
         return Ok(Response::Trouble { kind: Trouble::Storage, message });
     }
     let ids = latest_first(before, each.into_iter().map(|(id, _)| id));
     let mut responses = Vec::new();
     for id in ids {
-        responses.push(came_of(state, &id, told.failures.remove(&id), already).await?);
+        let failure = heard.failures.remove(&id);
+        responses.push(told(came_of(state, &id, failure, already).await)?);
     }
     Ok(Response::Gate { gate: seen(state).await, already, each: responses })
 }
@@ -155,50 +156,39 @@ async fn came_of(
     id: &SessionId,
     failure: Option<Failure>,
     already: bool,
-) -> io::Result<Response> {
-    let Some(session) = state.session(id).await else { return Ok(storage()) };
+) -> Answer {
+    let session = state.known(id).await?;
     let gone_on = session.phase == Phase::Live;
     match failure {
         Some(failure) if gone_on => failed(state, id, failure).await,
         Some(_) | None if session.is_at_work() => {
             let (name, doing) = (session.name.clone(), session.doing().to_string());
-            Ok(Response::Refused(Refusal::StillAtWork { session: name, doing }))
+            Err(Refusal::StillAtWork { session: name, doing }.into())
         }
-        Some(_) | None => {
-            let session = Box::new(state.one(&session).await);
-            Ok(Response::Done { session, already })
-        }
+        Some(_) | None => Ok(state.done(&session, already).await),
     }
 }
 
 /// What is needed to end every agent by force, should the log fail: then no session can be asked about.
 async fn forced(state: &ServerState, sessions: &[Arc<Session>], mode: PauseMode) -> Vec<Asked> {
     let (reason, clearing, on_timeout) = (PauseReason::User, Clearing::Keep, OnTimeout::Force);
+    let wish = PauseWish { mode, reason, on_timeout, clearing };
     let mut asked = Vec::new();
     for session in sessions.iter().filter(|s| s.runs() && mode == PauseMode::Force) {
         let session = session.id.clone();
-        let pause = Command::Pause { session: session.clone(), mode, reason, on_timeout, clearing };
+        let pause = Command::Pause { session: session.clone(), wish, until: None };
         asked.push(Asked::new(state, session, &pause, None).await);
     }
     asked
 }
 
 /// Where nothing can be written down, agents are ended all the same if that was asked for by force.
-async fn unwritten(
-    state: &Arc<ServerState>,
-    steps: &mut Steps<'_>,
-    asked: Vec<Asked>,
-) -> io::Result<Response> {
+async fn unwritten(state: &Arc<ServerState>, steps: &mut Steps<'_>, asked: Vec<Asked>) -> Answer {
     if asked.is_empty() {
         return Ok(storage());
     }
-    let mut under_way = JoinSet::new();
-    for (at, asked) in asked.into_iter().enumerate() {
-        let (state, from) = (Arc::clone(state), steps.from().clone());
-        under_way
-            .spawn(async move { (at, asked.settle(&state, &mut Steps::Unseen(from), None).await) });
-    }
-    Ok(Response::Each(tell_in_order(steps, under_way).await?))
+    let asked = asked.into_iter().map(|asked| (Ok(asked), None));
+    Ok(Response::Each(settle_each(state, steps, asked.collect()).await?))
 }
 
 /// Lets what was stopped come back; with an open gate that is nothing.
@@ -207,8 +197,8 @@ pub(super) async fn resume_all(
     steps: &mut Steps<'_>,
     from_log: bool,
     env: Option<Caller>,
-) -> io::Result<Response> {
-    let Some(gate) = state.mailbox.gate().await else { return Ok(storage()) };
+) -> Answer {
+    let gate = state.mailbox.gate().await.ok_or_else(storage)?;
     let kept = match &gate {
         Gate::Paused(shut) if !from_log => {
             let store = Arc::clone(&state.gate);
@@ -216,9 +206,9 @@ pub(super) async fn resume_all(
             let loaded = loaded.unwrap_or_else(Loaded::Damaged);
             match loaded {
                 Loaded::Missing => Kept::Missing,
-                Loaded::Damaged(why) => return Ok(damaged(state, why)),
+                Loaded::Damaged(why) => return Err(damaged(state, why)),
                 Loaded::Kept(file) => match file.fault(shut) {
-                    Some(why) => return Ok(damaged(state, why)),
+                    Some(why) => return Err(damaged(state, why)),
                     None => Kept::Set(file.set()),
                 },
             }
@@ -226,7 +216,7 @@ pub(super) async fn resume_all(
         Gate::Paused(_) | Gate::Pausing(_) | Gate::Open { .. } => Kept::FromLog,
     };
     let missing = kept == Kept::Missing;
-    let sessions = state.mailbox.query(Query::Living).await;
+    let sessions = state.look(Query::Living).await;
     let meant =
         |session: &&Arc<Session>| gate.shut().is_some_and(|shut| shut.set.contains(&session.id));
     let ids = sessions.iter().filter(meant).map(|session| session.id.clone()).collect::<Vec<_>>();
@@ -237,29 +227,21 @@ pub(super) async fn resume_all(
         waiting.insert(id.clone(), (at, Asked::new(state, id, &command, env.clone()).await));
     }
     let from = Some(steps.from().clone());
-    let replied = state.mailbox.ask_gate(GateCommand::Open(kept), from).await;
-    let Some(Reply::Gate { already, each, .. }) = replied else { return Ok(storage()) };
-    let mut under_way = JoinSet::new();
+    let replied = state.mailbox.ask(Input::Gate(GateCommand::Open(kept)), from).await;
+    let Some(Ok(Reply::Gate { already, each, .. })) = replied else { return Ok(storage()) };
     let mut told: Vec<_> =
         each.into_iter().filter_map(|(id, reply)| Some((waiting.remove(&id)?, reply))).collect();
     told.sort_by_key(|((at, _), _)| *at);
-    for (at, ((_, asked), reply)) in told.into_iter().enumerate() {
-        let (state, from) = (Arc::clone(state), steps.from().clone());
-        under_way.spawn(async move {
-            (at, asked.settle(&state, &mut Steps::Unseen(from), Some(reply)).await)
-        });
-    }
-    let each = tell_in_order(steps, under_way).await?;
+    let told = told.into_iter().map(|((_, asked), reply)| (Ok(asked), Some(reply)));
+    let each = settle_each(state, steps, told.collect()).await?;
     let mut gate = seen(state).await;
     gate.note = missing
-        .then_some(GateSource::Missing)
-        .map(|_| format!("{} is not there; resumed by the event log", state.gate.path().display()));
+        .then(|| format!("{} is not there; resumed by the event log", state.gate.path().display()));
     Ok(Response::Gate { gate, already, each })
 }
 
-fn damaged(state: &ServerState, why: String) -> Response {
-    let path = state.gate.path().display().to_string();
-    Response::Refused(Refusal::GateDamaged { path, why })
+fn damaged(state: &ServerState, why: String) -> Ended {
+    Refusal::GateDamaged { path: state.gate.path().display().to_string(), why }.into()
 }
 
 /// These sessions, latest activity first.
@@ -267,7 +249,7 @@ fn latest_first(
     mut sessions: Vec<Arc<Session>>,
     ids: impl Iterator<Item = SessionId>,
 ) -> Vec<SessionId> {
-    sessions.sort_by_key(|session| session.last_active_at);
+    sessions.sort_by_key(|session| session.times.last_active_at);
     let at = |id: &SessionId| sessions.iter().position(|session| session.id == *id);
     let mut ids: Vec<_> = ids.collect();
     ids.sort_by_key(|id| std::cmp::Reverse(at(id)));

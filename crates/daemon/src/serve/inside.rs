@@ -1,13 +1,14 @@
 //! Requests from inside a session. A terminal that shows itself feeds itself for ever, and so do two
 //! that show each other.
 
-use crate::process::{parent_of, runs, start_ticks};
+use crate::panics::held;
 use glis_core::event::{Event, Recorded};
 use glis_core::session::Session;
 use glis_core::{Refusal, SessionId};
+use glis_os::process::{parent_of, runs, start_ticks, variables_of};
 use glis_wire::hold::MARK;
 use std::sync::Arc;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 /// More ancestors than this has no process; a circle cannot be excluded while they come and go.
 const ANCESTORS_MAX: usize = 256;
@@ -49,7 +50,7 @@ impl Watches {
         if inside.contains(&target.id) {
             return Err(Refusal::AttachedToItself { session: target.name.clone() });
         }
-        let mut watches = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut watches = held(&self.0);
         watches.retain(|watch| runs(watch.pid, watch.began));
         if let Some(shown) = reached(&watches, &target.id).iter().find(|id| inside.contains(id)) {
             let name_of = |id: &SessionId| {
@@ -69,7 +70,7 @@ impl Watches {
     pub(super) fn begin_events(&self, sessions: &[Arc<Session>], pid: i32) -> bool {
         let inside = around(pid, sessions);
         let Some(began) = start_ticks(pid).filter(|_| !inside.is_empty()) else { return false };
-        let mut watches = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut watches = held(&self.0);
         watches.retain(|watch| runs(watch.pid, watch.began));
         watches.push(Watch { pid, began, inside, shown: Shown::Events });
         true
@@ -81,7 +82,7 @@ impl Watches {
         if !matches!(recorded.event, Event::ScreenJudged { .. }) {
             return false;
         }
-        let watches = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let watches = held(&self.0);
         let mut followers = watches.iter().filter(|watch| watch.shown == Shown::Events);
         followers.any(|watch| watch.inside.iter().any(|id| recorded.subject.is(id)))
     }
@@ -131,11 +132,8 @@ fn around(pid: i32, sessions: &[Arc<Session>]) -> Vec<SessionId> {
 
 /// The session that the environment of a process names.
 fn mark_of(pid: i32) -> Option<SessionId> {
-    let environ = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-    let named = environ.split(|byte| *byte == 0).find_map(|entry| {
-        entry.strip_prefix(MARK.as_bytes()).and_then(|rest| rest.strip_prefix(b"="))
-    });
-    named.map(|id| SessionId(String::from_utf8_lossy(id).into_owned()))
+    let (_, id) = variables_of(pid)?.into_iter().find(|(name, _)| name == MARK)?;
+    Some(SessionId(id.to_string_lossy().into_owned()))
 }
 
 #[cfg(test)]

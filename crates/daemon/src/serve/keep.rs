@@ -1,6 +1,7 @@
 //! Requests about what is kept: snapshots, differences, the trash.
 
-use super::carry::{Translated, carry_out, trouble};
+use super::answer::{Answer, bad, trouble};
+use super::carry::{Translated, carry_out};
 use super::state::ServerState;
 use super::steps::Steps;
 use super::together::carry_out_together;
@@ -31,7 +32,7 @@ const PARTS: usize = 4;
 pub(super) fn failed(fault: &SnapshotFault) -> Response {
     match fault {
         SnapshotFault::Missing(_) | SnapshotFault::BadName(_) | SnapshotFault::InTheWay { .. } => {
-            Response::Trouble { kind: Trouble::BadInput, message: fault.to_string() }
+            bad(fault.to_string())
         }
         SnapshotFault::DiskFull(_) => {
             Response::Trouble { kind: Trouble::Storage, message: fault.to_string() }
@@ -42,7 +43,7 @@ pub(super) fn failed(fault: &SnapshotFault) -> Response {
         | SnapshotFault::Incomplete { .. }
         | SnapshotFault::Gone(_)
         | SnapshotFault::File { .. }
-        | SnapshotFault::Git(_) => trouble(&fault),
+        | SnapshotFault::Git(_) => trouble(fault),
     }
 }
 
@@ -51,37 +52,29 @@ async fn ask_git<T: Send + 'static>(
     state: &ServerState,
     kind: Kind,
     work: impl FnOnce() -> Result<T, SnapshotFault> + Send + 'static,
-) -> Result<T, Box<Response>> {
-    match state.trees.ask(kind, work).await {
-        Ok(done) => done.map_err(|fault| Box::new(failed(&fault))),
-        Err(fault) => Err(Box::new(trouble(&fault))),
-    }
+) -> Answer<T> {
+    let done = state.trees.jobs.ask(kind, work).await.map_err(trouble)?;
+    Ok(done.map_err(|fault| failed(&fault))?)
 }
 
 /// A session whose snapshots can be looked at.
-async fn found(state: &ServerState, given: &str) -> Result<Session, Box<Response>> {
-    let found = state.find(given).await;
-    let session = found.map_err(|refusal| Box::new(Response::Refused(refusal)))?;
+async fn found(state: &ServerState, given: &str) -> Answer<Session> {
+    let session = state.find(given).await?;
     let repo = repository(&session);
     let looked_at = repo.clone();
-    match state.pools.run_blocking(Kind::Look, move || looked_at.is_dir()).await {
-        Ok(true) => Ok(session),
-        Ok(false) => Err(Box::new(trouble(&missing(&repo)))),
-        Err(fault) => Err(Box::new(trouble(&fault))),
-    }
+    let is_there = state.pools.run_blocking(Kind::Look, move || looked_at.is_dir()).await;
+    if is_there.map_err(trouble)? { Ok(session) } else { Err(trouble(missing(&repo)).into()) }
 }
 
 fn shelf(session: &Session) -> Shelf {
     if session.status() == Status::Archived { Shelf::Trash } else { Shelf::Snapshots }
 }
 
-pub(super) async fn snapshots(state: &ServerState, given: &str, last: Option<u32>) -> Response {
-    let listed = async {
-        let session = found(state, given).await?;
-        let last = last.map(|last| usize::try_from(last).unwrap_or(usize::MAX));
-        ask_git(state, Kind::Ask, move || listed(&session, last)).await
-    };
-    listed.await.map_or_else(|answer| *answer, Response::Snapshots)
+pub(super) async fn snapshots(state: &ServerState, given: &str, last: Option<u32>) -> Answer {
+    let session = found(state, given).await?;
+    let last = last.map(|last| usize::try_from(last).unwrap_or(usize::MAX));
+    let views = ask_git(state, Kind::Ask, move || listed(&session, last)).await?;
+    Ok(Response::Snapshots(views))
 }
 
 fn listed(session: &Session, last: Option<usize>) -> Result<Vec<SnapshotView>, SnapshotFault> {
@@ -129,8 +122,8 @@ pub(super) async fn chosen(
     state: &ServerState,
     session: &Session,
     given: Option<String>,
-) -> Result<String, Box<Response>> {
-    let left = session.baseline.as_ref().or(session.snapshot.as_ref());
+) -> Answer<String> {
+    let left = session.saved.last();
     if let (None, Some(left)) = (&given, left.filter(|_| session.status() != Status::Archived)) {
         return Ok(left.name.clone());
     }
@@ -143,11 +136,10 @@ pub(super) async fn chosen(
         })
         .await?
     };
-    let bad = |message: String| Box::new(Response::Trouble { kind: Trouble::BadInput, message });
     let Some(given) = given else {
         let last = list.into_iter().next_back().map(|(reference, _)| reference);
         let none = || bad(format!("session `{}` has no snapshot", session.name));
-        return last.ok_or_else(none);
+        return Ok(last.ok_or_else(none)?);
     };
     let means = |reference: &str, commit: &str| {
         let id = reference.rsplit('/').next().unwrap_or_default();
@@ -158,8 +150,10 @@ pub(super) async fn chosen(
         .filter(|(reference, commit)| !given.is_empty() && means(reference, commit));
     match (like.next(), like.next()) {
         (Some((reference, _)), None) => Ok(reference),
-        (Some(_), Some(_)) => Err(bad(format!("more than one snapshot is like {given:?}"))),
-        (None, _) => Err(bad(format!("session `{}` has no snapshot {given:?}", session.name))),
+        (Some(_), Some(_)) => Err(bad(format!("more than one snapshot is like {given:?}")).into()),
+        (None, _) => {
+            Err(bad(format!("session `{}` has no snapshot {given:?}", session.name)).into())
+        }
     }
 }
 
@@ -171,45 +165,35 @@ pub(super) async fn diff(
     given: &str,
     since: Option<String>,
     patch: bool,
-) -> io::Result<Response> {
-    let sides = async {
-        let session = found(state, given).await?;
-        let since = match since {
-            Some(since) => Some(chosen(state, &session, Some(since)).await?),
-            None => None,
-        };
-        let worktree = session.worktree.clone().map(PathBuf::from);
-        let is_there = move || worktree.is_some_and(|path| path.is_dir());
-        let there = state.pools.run(Kind::Look, is_there).await;
-        // What is not there is compared as it was last saved.
-        let kept = if session.status() == Status::Archived || !there {
-            Some(chosen(state, &session, None).await?)
-        } else {
-            None
-        };
-        Ok::<_, Box<Response>>(Sides { session, since, kept, patch })
+) -> Answer {
+    let session = found(state, given).await?;
+    let since = match since {
+        Some(since) => Some(chosen(state, &session, Some(since)).await?),
+        None => None,
     };
-    let sides = match Box::pin(sides).await {
-        Ok(sides) => sides,
-        Err(answer) => return Ok(*answer),
+    let worktree = session.place.worktree.clone().map(PathBuf::from);
+    let is_there = move || worktree.is_some_and(|path| path.is_dir());
+    let there = state.pools.run(Kind::Look, is_there).await;
+    // What is not there is compared as it was last saved.
+    let kept = if session.status() == Status::Archived || !there {
+        Some(chosen(state, &session, None).await?)
+    } else {
+        None
     };
+    let sides = Sides { session, since, kept, patch };
     let trees = Arc::clone(&state.trees);
     let (parts, mut sent) = mpsc::channel(PARTS);
     let work = tokio::spawn(async move {
         let own = Arc::clone(&trees);
-        trees.ask(Kind::Ask, move || differences(&own, &sides, parts)).await
+        trees.jobs.ask(Kind::Ask, move || differences(&own, &sides, parts)).await
     });
     let mut at = 0;
     while let Some(part) = sent.recv().await {
         peer.send_raw(at, &part).await?;
         at += part.len() as u64;
     }
-    Ok(match work.await {
-        Ok(Ok(Ok(answer))) => answer,
-        Ok(Ok(Err(fault))) => failed(&fault),
-        Ok(Err(fault)) => trouble(&fault),
-        Err(ended) => trouble(&ended),
-    })
+    let compared = work.await.map_err(trouble)?.map_err(trouble)?;
+    Ok(compared.map_err(|fault| failed(&fault))?)
 }
 
 /// What is to be compared.
@@ -283,25 +267,19 @@ pub(super) async fn restore_to(
     given: &str,
     snapshot: Option<String>,
     to: String,
-) -> Response {
-    let restored = async {
-        let session = found(state, given).await?;
-        let snapshot = chosen(state, &session, snapshot).await?;
-        let path = PathBuf::from(&to);
-        let looked_at = path.clone();
-        let is_taken = move || looked_at.symlink_metadata().is_ok() && !is_empty_folder(&looked_at);
-        if state.pools.run(Kind::Look, is_taken).await {
-            let message = format!("{to} exists already");
-            return Err(Box::new(Response::Trouble { kind: Trouble::BadInput, message }));
-        }
-        let reference = snapshot.clone();
-        let notes = ask_git(state, Kind::Ask, move || {
-            Trees::restore_elsewhere(&session, &reference, &path)
-        })
-        .await?;
-        Ok(Response::RestoredTo { path: to, snapshot, notes })
-    };
-    Box::pin(restored).await.unwrap_or_else(|answer| *answer)
+) -> Answer {
+    let session = found(state, given).await?;
+    let snapshot = chosen(state, &session, snapshot).await?;
+    let path = PathBuf::from(&to);
+    let looked_at = path.clone();
+    let is_taken = move || looked_at.symlink_metadata().is_ok() && !is_empty_folder(&looked_at);
+    if state.pools.run(Kind::Look, is_taken).await {
+        return Err(bad(format!("{to} exists already")).into());
+    }
+    let reference = snapshot.clone();
+    let restore = move || Trees::restore_elsewhere(&session, &reference, &path);
+    let notes = ask_git(state, Kind::Ask, restore).await?;
+    Ok(Response::RestoredTo { path: to, snapshot, notes })
 }
 
 fn is_empty_folder(path: &std::path::Path) -> bool {
@@ -311,10 +289,10 @@ fn is_empty_folder(path: &std::path::Path) -> bool {
 /// What is in the trash, removed last first, with the time when each is due, and now.
 async fn in_trash(state: &ServerState) -> (Vec<(Arc<Session>, Trashed, i64)>, i64) {
     let days = i64::from(state.settings.now().trash.days);
-    let removed = state.mailbox.query(Query::All).await.into_iter();
+    let removed = state.look(Query::All).await.into_iter();
     let mut list: Vec<_> = removed
         .filter_map(|session| {
-            let trashed = *session.trashed.clone()?;
+            let trashed = session.upkeep.trashed.clone()?;
             let deadline = trashed.at + days * DAY_MS;
             Some((session, trashed, deadline))
         })
@@ -328,7 +306,7 @@ pub(super) async fn empty_trash(
     state: &Arc<ServerState>,
     steps: &mut Steps<'_>,
     which: Discard,
-) -> io::Result<Response> {
+) -> Answer {
     let mut wanted = Vec::new();
     match which {
         Discard::Named(names) => {
@@ -354,7 +332,7 @@ pub(super) async fn trash(state: &ServerState) -> Response {
         id: session.id.0.clone(),
         name: session.name.clone(),
         agent: session.spec.agent.clone(),
-        branch: session.branch.clone(),
+        branch: session.place.branch.clone(),
         removed_at: view::time(trashed.at),
         deadline: view::time(deadline),
         due: deadline <= now,
@@ -368,17 +346,15 @@ pub(super) async fn trash_act(
     steps: &mut Steps<'_>,
     given: &str,
     action: TrashAction,
-) -> io::Result<Response> {
-    match translate(state, given, action).await {
-        Ok(command) => carry_out(state, steps, command, None).await,
-        Err(answer) => Ok(*answer),
-    }
+) -> Answer {
+    let command = translate(state, given, action).await?;
+    Box::pin(carry_out(state, steps, command, None)).await
 }
 
 async fn translate(state: &ServerState, given: &str, action: TrashAction) -> Translated {
-    let found = state.mailbox.query(Query::Removed(given.to_owned())).await;
+    let found = state.look(Query::Removed(given.to_owned())).await;
     let refusal = || Refusal::NotInTrash { given: given.to_owned() };
-    let session = found.into_iter().next().ok_or_else(|| Box::new(Response::Refused(refusal())))?;
+    let session = found.into_iter().next().ok_or_else(refusal)?;
     let id = session.id.clone();
     Ok(match action {
         TrashAction::Restore { name } => (id.clone(), Command::Return { session: id, name }),

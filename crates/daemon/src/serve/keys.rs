@@ -1,17 +1,18 @@
 //! Calls with a key: a repeat within a day changes nothing and gets the first response, also from the
 //! next daemon.
 //!
-//! A call is written down before it is carried out, and its response before it is told. What a daemon
-//! had begun when it died is never carried out again: whether it was done is for the caller to see.
+//! A call is written down before it is carried out, and its response before it is told. Whether a daemon that died
+//! over one had begun it is seen in the log (`cut_short`).
 
 use crate::clock;
+use crate::panics::held;
 use crate::pools::{Kind, Pools};
 use glis_core::Refusal;
 use glis_wire::client::{Request, Response, Trouble};
 use rusqlite::{Connection, OptionalExtension as _, params};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use tokio::sync::Notify;
 
 /// Name of the file in the state folder.
@@ -29,7 +30,8 @@ const TABLE: &str = "CREATE TABLE IF NOT EXISTS calls (
     key TEXT PRIMARY KEY,
     at INTEGER NOT NULL,
     request TEXT NOT NULL,
-    response TEXT
+    response TEXT,
+    seq INTEGER NOT NULL DEFAULT 0
 ) STRICT;";
 
 /// The keys that the calls of one house had.
@@ -48,12 +50,14 @@ pub(crate) enum Known {
     First,
     /// This response was given, or is all that can be said.
     Said(Box<Response>),
+    /// A daemon has died over it. What it has led to, if anything, is in the log behind this event.
+    CutShort(u64),
 }
 
 /// What stands in the file about a key.
 enum Row {
     Fresh,
-    Begun { request: String, response: Option<String> },
+    Begun { request: String, response: Option<String>, seq: i64 },
 }
 
 impl Keys {
@@ -63,8 +67,8 @@ impl Keys {
     }
 
     /// Says whether a call is the first under its key, and takes note of it then. A repeat of a call
-    /// that is being carried out waits for its response.
-    pub(crate) async fn begin(&self, key: &str, request: &Request) -> Known {
+    /// that is being carried out waits for its response. `last` is the log's last event.
+    pub(crate) async fn begin(&self, key: &str, request: &Request, last: u64) -> Known {
         if key.is_empty() || key.len() > KEY_BYTES_MAX {
             let message = format!("a key has from 1 to {KEY_BYTES_MAX} bytes");
             return trouble(Trouble::BadInput, message);
@@ -77,12 +81,12 @@ impl Keys {
             tokio::pin!(ended);
             // From here on no end is missed.
             ended.as_mut().enable();
-            if !self.under_way().insert(key.to_owned()) {
+            if !held(&self.under_way).insert(key.to_owned()) {
                 ended.await;
                 continue;
             }
-            let known = self.look_up(key, &request).await;
-            if known != Known::First {
+            let known = self.look_up(key, &request, last).await;
+            if let Known::Said(_) = known {
                 self.leave(key);
             }
             return known;
@@ -114,13 +118,13 @@ impl Keys {
 
     /// The call is not being carried out any more.
     fn leave(&self, key: &str) {
-        self.under_way().remove(key);
+        held(&self.under_way).remove(key);
         self.ended.notify_waiters();
     }
 
-    async fn look_up(&self, key: &str, request: &str) -> Known {
+    async fn look_up(&self, key: &str, request: &str, last: u64) -> Known {
         let (path, key, asked) = (self.path.clone(), key.to_owned(), request.to_owned());
-        let now = clock::now().as_millisecond();
+        let now = (clock::now().as_millisecond(), last.cast_signed());
         let row = self.pools.run(Kind::Ask, move || {
             note(&path, &key, &asked, now).or_else(|fault| {
                 put_aside(&path, fault)?;
@@ -133,20 +137,15 @@ impl Keys {
                 Trouble::BadInput,
                 "this key was used for another call; a key names one call".to_owned(),
             ),
-            Ok(Row::Begun { response: Some(text), .. }) => match serde_json::from_str(&text) {
-                Ok(response) => Known::Said(Box::new(response)),
-                Err(_) => unknown(),
-            },
-            Ok(Row::Begun { response: None, .. }) => unknown(),
+            Ok(Row::Begun { response, seq, .. }) => {
+                let said = response.and_then(|text| serde_json::from_str(&text).ok());
+                said.map_or(Known::CutShort(seq.cast_unsigned()), Known::Said)
+            }
             Err(fault) => trouble(
                 Trouble::Storage,
                 format!("the call's key cannot be kept, so nothing was done: {fault}"),
             ),
         }
-    }
-
-    fn under_way(&self) -> MutexGuard<'_, HashSet<String>> {
-        self.under_way.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -154,32 +153,30 @@ fn trouble(kind: Trouble, message: String) -> Known {
     Known::Said(Box::new(Response::Trouble { kind, message }))
 }
 
-fn unknown() -> Known {
-    let message = "the daemon ended while it carried this call out; it is not done again";
-    trouble(Trouble::Unknown, message.to_owned())
-}
-
 fn open(path: &Path) -> rusqlite::Result<Connection> {
     let db = Connection::open(path)?;
     db.pragma_update(None, "synchronous", "FULL")?;
     db.execute_batch(TABLE)?;
+    if db.prepare("SELECT seq FROM calls").is_err() {
+        db.execute_batch("ALTER TABLE calls ADD COLUMN seq INTEGER NOT NULL DEFAULT 0")?;
+    }
     Ok(db)
 }
 
 /// Takes note of a call, unless its key is known. What is too old or too much goes.
-fn note(path: &Path, key: &str, request: &str, now: i64) -> rusqlite::Result<Row> {
+fn note(path: &Path, key: &str, request: &str, (now, last): (i64, i64)) -> rusqlite::Result<Row> {
     let mut db = open(path)?;
     let tx = db.transaction()?;
     tx.execute("DELETE FROM calls WHERE at < ?1", [now - KNOWN_MS])?;
-    let query = "SELECT request, response FROM calls WHERE key = ?1";
+    let query = "SELECT request, response, seq FROM calls WHERE key = ?1";
     let begun = tx.query_row(query, [key], |row| {
-        Ok(Row::Begun { request: row.get(0)?, response: row.get(1)? })
+        Ok(Row::Begun { request: row.get(0)?, response: row.get(1)?, seq: row.get(2)? })
     });
     if let Some(begun) = begun.optional()? {
         return Ok(begun);
     }
-    let insert = "INSERT INTO calls (key, at, request) VALUES (?1, ?2, ?3)";
-    tx.execute(insert, params![key, now, request])?;
+    let insert = "INSERT INTO calls (key, at, request, seq) VALUES (?1, ?2, ?3, ?4)";
+    tx.execute(insert, params![key, now, request, last])?;
     let surplus = "DELETE FROM calls WHERE key IN \
                    (SELECT key FROM calls ORDER BY at DESC, key LIMIT -1 OFFSET ?1)";
     tx.execute(surplus, [KEYS_MAX])?;
@@ -216,17 +213,20 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         run(async {
             let keys = Keys::new(dir.path(), Pools::default());
-            assert_eq!(keys.begin("k", &stop("x")).await, Known::First);
+            assert_eq!(keys.begin("k", &stop("x"), 0).await, Known::First);
             keys.end("k", &Response::End).await;
             let end = Known::Said(Box::new(Response::End));
-            assert_eq!(keys.begin("k", &stop("x")).await, end);
-            assert_eq!(Keys::new(dir.path(), Pools::default()).begin("k", &stop("x")).await, end);
-            let Known::Said(other) = keys.begin("k", &stop("y")).await else { panic!() };
+            assert_eq!(keys.begin("k", &stop("x"), 0).await, end);
+            assert_eq!(
+                Keys::new(dir.path(), Pools::default()).begin("k", &stop("x"), 0).await,
+                end
+            );
+            let Known::Said(other) = keys.begin("k", &stop("y"), 0).await else { panic!() };
             assert!(matches!(*other, Response::Trouble { kind: Trouble::BadInput, .. }));
-            assert_eq!(keys.begin("l", &stop("y")).await, Known::First);
+            assert_eq!(keys.begin("l", &stop("y"), 0).await, Known::First);
             let missing = Refusal::NoSuchSession { given: "y".to_owned() };
             keys.end("l", &Response::Refused(missing)).await;
-            assert_eq!(keys.begin("l", &stop("y")).await, Known::First);
+            assert_eq!(keys.begin("l", &stop("y"), 0).await, Known::First);
         });
     }
 
@@ -235,9 +235,9 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         run(async {
             let keys = Keys::new(dir.path(), Pools::default());
-            assert_eq!(keys.begin("k", &stop("x")).await, Known::First);
+            assert_eq!(keys.begin("k", &stop("x"), 0).await, Known::First);
             let asked = stop("x");
-            let repeat = keys.begin("k", &asked);
+            let repeat = keys.begin("k", &asked, 0);
             let end = keys.end("k", &Response::End);
             let (said, ()) = tokio::join!(biased; repeat, end);
             assert_eq!(said, Known::Said(Box::new(Response::End)));
@@ -245,19 +245,15 @@ mod tests {
     }
 
     #[test]
-    fn what_a_daemon_died_over_is_not_done_again() {
+    fn what_a_daemon_died_over_is_known_with_where_the_log_ended() {
         let dir = tempfile::tempdir().unwrap();
+        let old = Connection::open(dir.path().join(FILE)).unwrap();
+        old.execute_batch(&TABLE.replace(",\n    seq INTEGER NOT NULL DEFAULT 0", "")).unwrap();
         run(async {
-            assert_eq!(
-                Keys::new(dir.path(), Pools::default()).begin("k", &stop("x")).await,
-                Known::First
-            );
-            let Known::Said(said) =
-                Keys::new(dir.path(), Pools::default()).begin("k", &stop("x")).await
-            else {
-                panic!()
-            };
-            assert!(matches!(*said, Response::Trouble { kind: Trouble::Unknown, .. }));
+            for (last, known) in [(7, Known::First), (9, Known::CutShort(7))] {
+                let keys = Keys::new(dir.path(), Pools::default());
+                assert_eq!(keys.begin("k", &stop("x"), last).await, known);
+            }
         });
     }
 
@@ -265,7 +261,8 @@ mod tests {
     fn keys_are_forgotten_after_a_day_and_a_damaged_file_is_kept_aside() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join(FILE);
-        let is_fresh = |key: &str, at| matches!(note(&path, key, "r", at).unwrap(), Row::Fresh);
+        let is_fresh =
+            |key: &str, at| matches!(note(&path, key, "r", (at, 0)).unwrap(), Row::Fresh);
         assert!(is_fresh("k", 5));
         assert!(!is_fresh("k", KNOWN_MS + 5));
         assert!(is_fresh("k", KNOWN_MS + 6));
@@ -275,7 +272,7 @@ mod tests {
         std::fs::write(&path, "no database, and longer than a page of one is".repeat(200)).unwrap();
         run(async {
             assert_eq!(
-                Keys::new(dir.path(), Pools::default()).begin("k", &stop("x")).await,
+                Keys::new(dir.path(), Pools::default()).begin("k", &stop("x"), 0).await,
                 Known::First
             );
         });

@@ -1,6 +1,6 @@
 //! Merging a session's work, for a front end.
 
-use super::carry::trouble;
+use super::answer::{Answer, trouble, unusable};
 use super::keep::failed;
 use super::state::ServerState;
 use crate::create::current_branch;
@@ -9,17 +9,20 @@ use crate::pools::Kind;
 use crate::trees::{ASIDE, NotMerged};
 use glis_core::merge::Unmerged;
 use glis_core::plain::in_sight;
+use glis_core::plan::Plan;
 use glis_core::reason::Verb;
 use glis_core::refusal::InPlaceWish;
 use glis_core::{House, Refusal, Session, Status};
 use glis_snapshot::{MergeRequest, Merged};
 use glis_wire::client::Response;
 use glis_wire::view::MergeView;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// No file system takes a longer name.
 const BRANCH_BYTES_MAX: usize = 1024;
+/// Before the name of a plan that a session has as well.
+const PLAN: &str = "plan:";
 /// So much of one that is no name is shown.
 const SHOWN_CHARS: usize = 80;
 
@@ -30,30 +33,31 @@ pub(super) enum HookWish {
     Run(Option<Caller>),
 }
 
-pub(super) async fn merge(
-    state: &ServerState,
-    given: &str,
-    into: Option<String>,
-    hooks: HookWish,
-) -> Response {
+/// What is asked for beside the name of what is merged.
+pub(super) struct Wish {
+    pub(super) into: Option<String>,
+    /// Where the caller is, if it says so.
+    pub(super) place: Option<String>,
+    pub(super) hooks: HookWish,
+}
+
+pub(super) async fn merge(state: &ServerState, given: &str, wish: Wish) -> Answer {
+    let Wish { into, place, hooks } = wish;
     if let Some(into) = into.as_deref().filter(|into| !may_be_branch(into)) {
         let shown: String = in_sight(into).chars().take(SHOWN_CHARS).collect();
         let message = format!("`{shown}` is no name of a branch");
-        return Response::Unusable { message, hint: "name one that git would take".to_owned() };
+        return Ok(unusable(message, "name one that git would take"));
     }
-    let session = match state.find(given).await {
-        Ok(session) => session,
-        Err(refusal) => {
-            let missing = matches!(refusal, Refusal::NoSuchSession { .. });
-            return match plan_called(state, given).await.filter(|_| missing) {
-                Some(plan) => merge_plan(state, plan, into).await,
-                None => Response::Refused(refusal),
-            };
+    match state.find(given).await {
+        Ok(session) => {
+            let into = refused(&session, into).map_err(|refusal| *refusal)?;
+            merge_into(state, session, into, hooks).await
         }
-    };
-    match refused(&session, into) {
-        Ok(into) => merge_into(state, session, into, hooks).await,
-        Err(refusal) => Response::Refused(*refusal),
+        Err(refusal @ Refusal::NoSuchSession { .. }) => {
+            let plan = plan_called(state, given, place).await.ok_or(refusal)??;
+            merge_plan(state, plan, into).await
+        }
+        Err(refusal) => Err(refusal.into()),
     }
 }
 
@@ -67,21 +71,39 @@ struct Branch {
     checkout: PathBuf,
 }
 
-/// The plan of this name: the latest, where more than one repository has it.
-async fn plan_called(state: &ServerState, given: &str) -> Option<Branch> {
-    let slug = given.to_owned();
+/// The plan of this name or id: of the repository that the caller is in, where several have one of this name.
+async fn plan_called(
+    state: &ServerState,
+    given: &str,
+    place: Option<String>,
+) -> Option<Result<Branch, Refusal>> {
+    let here = match place {
+        Some(place) => state.plans.roots_of(Path::new(&place)).await.ok(),
+        None => None,
+    };
+    let given = given.to_owned();
     let look = move |house: &House| {
-        let named = house.plans().filter(|plan| plan.spec.slug == slug);
-        let plan = named.max_by_key(|plan| plan.created_at)?;
+        let called = given.strip_prefix(PLAN).unwrap_or(&given);
+        let is_it = |plan: &&Plan| plan.spec.slug == called || plan.id.0 == called;
+        let all: Vec<&Plan> = house.plans().filter(is_it).collect();
+        let own = all.iter().copied().find(|plan| {
+            here.as_ref().is_some_and(|roots| roots.0 == Path::new(&plan.spec.repo_root))
+        });
+        let plan = match (own, all.as_slice()) {
+            (Some(plan), _) => plan,
+            (None, [plan]) => *plan,
+            (None, []) => return None,
+            (None, [..]) => return Some(Err(Refusal::Ambiguous { given })),
+        };
         let repo = PathBuf::from(&plan.spec.repo_root);
         let checkout = plan.origin().map_or_else(|| repo.clone(), |of| PathBuf::from(of.checkout));
-        let (id, name) = (plan.id.0.clone(), plan.spec.branch.clone());
-        Some(Branch { id, slug, name, repo, checkout })
+        let (id, slug) = (plan.id.0.clone(), plan.spec.slug.clone());
+        Some(Ok(Branch { id, slug, name: plan.spec.branch.clone(), repo, checkout }))
     };
     state.mailbox.house(look).await?
 }
 
-async fn merge_plan(state: &ServerState, plan: Branch, into: Option<String>) -> Response {
+async fn merge_plan(state: &ServerState, plan: Branch, into: Option<String>) -> Answer {
     let Branch { id, slug, name, repo, checkout } = plan;
     let of = slug.clone();
     let merge = move || -> Result<(String, String, Merged), NotMerged> {
@@ -99,21 +121,24 @@ async fn merge_plan(state: &ServerState, plan: Branch, into: Option<String>) -> 
         })?;
         Ok((into, work, merged))
     };
-    let (into, work, merged) = match state.trees.ask(Kind::Tree, merge).await {
-        Ok(Ok(done)) => done,
-        Ok(Err(NotMerged::Refused(why))) => {
-            let into = String::new();
-            return Response::Refused(Refusal::NotMerged {
-                session: slug,
-                into,
-                worktree: None,
-                why,
-            });
-        }
-        Ok(Err(NotMerged::Failed(fault))) => return failed(&fault),
-        Err(fault) => return trouble(&fault),
-    };
-    view(id, slug, (work, false), into, merged)
+    let done = state.trees.jobs.ask(Kind::Tree, merge).await.map_err(trouble)?;
+    let (into, work, merged) = done.map_err(|why| {
+        let refusal = |why| Refusal::NotMerged {
+            session: slug.clone(),
+            into: String::new(),
+            worktree: None,
+            why,
+        };
+        not_done(why, refusal)
+    })?;
+    Ok(view(id, slug, (work, false), into, merged))
+}
+
+fn not_done(why: NotMerged, refusal: impl FnOnce(Unmerged) -> Refusal) -> Response {
+    match why {
+        NotMerged::Refused(why) => Response::Refused(refusal(why)),
+        NotMerged::Failed(fault) => failed(&fault),
+    }
 }
 
 /// What git could be asked for at all.
@@ -147,7 +172,7 @@ fn refused(session: &Session, into: Option<String>) -> Result<String, Box<Refusa
 }
 
 fn not_merged(session: &Session, into: &str, why: Unmerged) -> Refusal {
-    let (name, worktree) = (session.name.clone(), session.worktree.clone());
+    let (name, worktree) = (session.name.clone(), session.place.worktree.clone());
     Refusal::NotMerged { session: name, into: into.to_owned(), worktree, why }
 }
 
@@ -156,27 +181,18 @@ async fn merge_into(
     session: Session,
     into: String,
     hooks: HookWish,
-) -> Response {
+) -> Answer {
     let (trees, subject, branch) = (Arc::clone(&state.trees), session.clone(), into.clone());
     let env = match hooks {
         HookWish::None => None,
         HookWish::Run(Some(caller)) => Some(caller.env),
-        HookWish::Run(None) => Some(state.creator.environments.of_next_start(&session).0),
+        HookWish::Run(None) => Some(state.creator.common.environments.of_next_start(&session).0),
     };
-    let merge = move || match env {
-        None => trees.merge(&subject, &branch),
-        Some(env) => trees.merge_with_hooks(&subject, &branch, env),
-    };
-    let done = state.trees.ask(Kind::Tree, merge).await;
-    let (work, merged) = match done {
-        Ok(Ok(done)) => done,
-        Ok(Err(NotMerged::Refused(why))) => {
-            return Response::Refused(not_merged(&session, &into, why));
-        }
-        Ok(Err(NotMerged::Failed(fault))) => return failed(&fault),
-        Err(fault) => return trouble(&fault),
-    };
-    view(session.id.0, session.name, (work.commit, work.fresh), into, merged)
+    let merge = move || trees.merge(&subject, &branch, env);
+    let done = state.trees.jobs.ask(Kind::Tree, merge).await.map_err(trouble)?;
+    let done = done.map_err(|why| not_done(why, |why| not_merged(&session, &into, why)));
+    let (work, merged) = done?;
+    Ok(view(session.id.0, session.name, (work.commit, work.fresh), into, merged))
 }
 
 /// What was merged, as a front end is shown it.

@@ -9,113 +9,78 @@ mod place;
 use self::begin::execute;
 use self::follow::seen;
 use self::named::{has, is_known, plan_of};
-use self::place::{bad, latest_from, root, roots};
-use super::carry::{Asked, storage};
+use self::place::{latest_from, root, roots};
+use super::answer::{Answer, gone, storage, unusable};
+use super::carry::Asked;
 use super::state::ServerState;
 use super::steps::Steps;
 use crate::environments::Caller;
-use crate::peer::Peer;
 use crate::plan_view;
 use glis_core::decision::Reply;
 use glis_core::pause::PauseMode;
 use glis_core::plan::{self, Origin, Ruling, Run, TaskRef};
 use glis_core::session::Phase;
-use glis_core::{Command, House, PlanCommand, PlanId, Refusal};
+use glis_core::{Command, House, Input, PlanCommand, PlanId, Refusal};
 use glis_wire::client::Response;
 use glis_wire::plan::{PlanRequest, RunView};
-use std::io;
 use std::sync::Arc;
 use tokio::sync::broadcast::error::RecvError;
 
-/// Answers what only looks.
-pub(super) async fn look(
-    state: &ServerState,
-    peer: &mut Peer,
-    request: PlanRequest,
-    env: Option<Caller>,
-) -> io::Result<Response> {
-    match request {
-        PlanRequest::Show { place, file } => Ok(show(state, &place, &file).await),
-        PlanRequest::Read { place, file: of } => {
-            Ok(either(file::read(state, (&place, of), env).await))
-        }
-        PlanRequest::Check { place, file: of } => {
-            Ok(either(file::check(state, (&place, of), env).await))
-        }
-        PlanRequest::Follow { plan } => follow::follow(state, peer, PlanId(plan)).await,
-        PlanRequest::Runs { place, task } => Ok(runs(state, &place, task).await),
-        PlanRequest::Execute(_)
-        | PlanRequest::Change { .. }
-        | PlanRequest::Pause { .. }
-        | PlanRequest::Resume { .. }
-        | PlanRequest::Restart { .. }
-        | PlanRequest::Rule { .. }
-        | PlanRequest::Clean { .. } => Ok(bad("this changes something")),
-    }
-}
-
-/// Carries out what changes something.
-pub(super) async fn change(
+pub(super) async fn answer(
     state: &Arc<ServerState>,
     steps: &mut Steps<'_>,
     request: PlanRequest,
     env: Option<Caller>,
-) -> io::Result<Response> {
+) -> Answer {
     match request {
-        PlanRequest::Execute(wanted) => Ok(execute(state, steps, wanted, env).await),
-        PlanRequest::Change { place, change } => {
-            Ok(either(file::change(state, (&place, change), env).await))
+        PlanRequest::Show { place, file } => show(state, &place, &file).await,
+        PlanRequest::Read { place, file: of } => file::read(state, (&place, of), env).await,
+        PlanRequest::Check { place, file: of } => file::check(state, (&place, of), env).await,
+        PlanRequest::Follow { plan, answers } => {
+            follow::follow(state, steps.peer()?, PlanId(plan), answers).await
         }
+        PlanRequest::List { place } => list(state, &place).await,
+        PlanRequest::Runs { place, task } => runs(state, &place, task).await,
+        PlanRequest::Execute(wanted) => execute(state, steps, wanted, env).await,
+        PlanRequest::Change { place, change } => file::change(state, (&place, *change), env).await,
         PlanRequest::Pause { plan, mode } => pause(state, steps, PlanId(plan), mode).await,
         PlanRequest::Resume { place, task, prompt } => {
-            resume(state, steps, (&place, task, prompt), env).await
+            Box::pin(resume(state, steps, (&place, task, prompt), env)).await
         }
-        PlanRequest::Restart { place, task } => restart(state, steps, (&place, task), env).await,
+        PlanRequest::Restart { place, task } => {
+            let (plan, task, _) = plan_of(state, &place, &task).await?;
+            begin_anew(state, steps, (plan, task), env).await
+        }
         PlanRequest::Rule { place, task, ruling } => {
-            Ok(rule(state, steps, &place, (task, ruling)).await)
+            rule(state, steps, &place, (task, ruling)).await
         }
-        PlanRequest::Clean { place, plan } => Ok(clean(state, &place, plan).await),
-        PlanRequest::Show { .. }
-        | PlanRequest::Read { .. }
-        | PlanRequest::Check { .. }
-        | PlanRequest::Follow { .. }
-        | PlanRequest::Runs { .. } => Ok(bad("this changes nothing")),
+        PlanRequest::Clean { place, plan } => {
+            let root = root(state, &place).await?;
+            Ok(state.listed(state.plans.clean(Some((root, plan))).await.0).await)
+        }
     }
 }
 
-/// What is said, whether it is what was asked for or why not.
-fn either(said: Result<Response, Box<Response>>) -> Response {
-    said.unwrap_or_else(|response| *response)
+/// Asks the core for something about a plan.
+async fn ask(state: &ServerState, steps: &Steps<'_>, command: PlanCommand) -> Answer<Reply> {
+    let replied = state.mailbox.ask(Input::Plan(command), Some(steps.from().clone())).await;
+    Ok(replied.ok_or_else(storage)??)
 }
 
-async fn show(state: &ServerState, place: &str, file: &str) -> Response {
-    let (_, checkout) = match roots(state, place).await {
-        Ok(roots) => roots,
-        Err(response) => return *response,
-    };
+async fn show(state: &ServerState, place: &str, file: &str) -> Answer {
+    let (_, checkout) = roots(state, place).await?;
     let origin = Origin { checkout, file: file.to_owned() };
     let look = move |house: &House| latest_from(house, &origin).map(|plan| plan.id.clone());
-    match state.mailbox.house(look).await {
-        Some(Some(id)) => seen(state, id).await,
-        Some(None) => Response::NoPlan,
-        None => storage(),
+    match state.house(look).await? {
+        Some(id) => seen(state, id).await,
+        None => Ok(Response::NoPlan),
     }
 }
 
 /// Pauses what runs of a plan, and waits until it is.
-async fn pause(
-    state: &ServerState,
-    steps: &mut Steps<'_>,
-    id: PlanId,
-    mode: PauseMode,
-) -> io::Result<Response> {
+async fn pause(state: &ServerState, steps: &mut Steps<'_>, id: PlanId, mode: PauseMode) -> Answer {
     let mut news = state.mailbox.news.subscribe();
-    let command = PlanCommand::Pause { id: id.clone(), mode };
-    match state.mailbox.ask_plan(command, Some(steps.from().clone())).await {
-        Some(Ok(_)) => {}
-        Some(Err(refusal)) => return Ok(Response::Refused(refusal)),
-        None => return Ok(storage()),
-    }
+    ask(state, steps, PlanCommand::Pause { id: id.clone(), mode }).await?;
     loop {
         let wanted = id.clone();
         let look = move |house: &House| {
@@ -125,22 +90,21 @@ async fn pause(
                 is_stopping(run, session.map(|session| &session.phase))
             }))
         };
-        match state.mailbox.house(look).await {
-            Some(Some(true)) => {}
-            Some(Some(false)) => break,
-            Some(None) => return Ok(Response::NoPlan),
-            None => return Ok(storage()),
+        match state.house(look).await? {
+            Some(true) => {}
+            Some(false) => break,
+            None => return Ok(Response::NoPlan),
         }
         tokio::select! {
             published = news.recv() => match published {
                 Ok(_) | Err(RecvError::Lagged(_)) => {}
-                Err(RecvError::Closed) => return Err(io::ErrorKind::BrokenPipe.into()),
+                Err(RecvError::Closed) => return gone(),
             },
-            () = steps.gone() => return Err(io::ErrorKind::BrokenPipe.into()),
+            () = steps.gone() => return gone(),
         }
     }
     state.plans.records.settled().await;
-    Ok(seen(state, id).await)
+    seen(state, id).await
 }
 
 /// Whether a run of an interrupted plan is about to stop. What is judged and merged is let be.
@@ -161,16 +125,22 @@ fn is_stopping(run: &Run, phase: Option<&Phase>) -> bool {
     }
 }
 
-async fn runs(state: &ServerState, place: &str, task: Option<String>) -> Response {
-    if let Some(task) = &task
-        && let Err(response) = is_known(state, task).await
-    {
-        return *response;
-    }
-    let root = match root(state, place).await {
-        Ok(root) => root,
-        Err(response) => return *response,
+/// The plans of a repository, oldest first.
+async fn list(state: &ServerState, place: &str) -> Answer {
+    let root = root(state, place).await?;
+    let look = move |house: &House| {
+        let mut plans: Vec<_> = house.plans().filter(|plan| plan.spec.repo_root == root).collect();
+        plans.sort_by_key(|plan| plan.created_at);
+        plans.into_iter().map(|plan| plan_view::row(house, plan)).collect()
     };
+    Ok(Response::Plans(state.house(look).await?))
+}
+
+async fn runs(state: &ServerState, place: &str, task: Option<String>) -> Answer {
+    if let Some(task) = &task {
+        is_known(state, task).await?;
+    }
+    let root = root(state, place).await?;
     let wanted = task.clone();
     let look = move |house: &House| {
         let mut runs: Vec<(i64, RunView)> = Vec::new();
@@ -190,27 +160,23 @@ async fn runs(state: &ServerState, place: &str, task: Option<String>) -> Respons
         });
         (runs.into_iter().map(|(_, run)| run).collect::<Vec<_>>(), known)
     };
-    match (state.mailbox.house(look).await, task) {
-        (None, _) => storage(),
-        (Some((runs, false)), Some(given)) if runs.is_empty() => {
-            Response::Refused(Refusal::NoSuchTask { given })
+    match (state.house(look).await?, task) {
+        ((runs, false), Some(given)) if runs.is_empty() => {
+            Err(Refusal::NoSuchTask { given }.into())
         }
-        (Some((runs, _)), _) => Response::Runs(runs),
+        ((runs, _), _) => Ok(Response::Runs(runs)),
     }
 }
 
 /// The latest run of a task, once what was asked for it is true and written down.
-async fn latest(state: &ServerState, plan: PlanId, task: String) -> Response {
+async fn latest(state: &ServerState, plan: PlanId, task: String) -> Answer {
     state.plans.records.settled().await;
     let look = move |house: &House| {
         let plan = house.plan(&plan)?;
         let run = plan.latest_run(&task)?;
         Some(plan_view::run(plan, run, plan_view::session_of(house, run)))
     };
-    match state.mailbox.house(look).await {
-        Some(run) => Response::Runs(run.into_iter().collect()),
-        None => storage(),
-    }
+    Ok(Response::Runs(state.house(look).await?.into_iter().collect()))
 }
 
 async fn resume(
@@ -218,40 +184,21 @@ async fn resume(
     steps: &mut Steps<'_>,
     (place, task, prompt): (&str, String, Option<String>),
     env: Option<Caller>,
-) -> io::Result<Response> {
-    let (plan, task, session) = match plan_of(state, place, &task).await {
-        Ok(found) => found,
-        Err(response) => return Ok(*response),
-    };
+) -> Answer {
+    let (plan, task, session) = plan_of(state, place, &task).await?;
     let (id, from) = (plan.clone(), Some(steps.from().clone()));
     let command = PlanCommand::Resume { id, task: task.clone(), prompt: prompt.clone() };
     let Some(session) = session else {
-        return Ok(match state.mailbox.ask_plan(command, from).await {
-            Some(Ok(_)) => latest(state, plan, task).await,
-            Some(Err(refusal)) => Response::Refused(refusal),
-            None => storage(),
-        });
+        ask(state, steps, command).await?;
+        return latest(state, plan, task).await;
     };
     // It is waited for as for the resume of any session.
     let like = Command::Resume { session: session.clone(), prompt };
     let asked = Asked::new(state, session, &like, env).await;
-    let reply = state.mailbox.ask_plan(command, from).await;
+    let reply = state.mailbox.ask(Input::Plan(command), from).await;
     let response = asked.settle(state, steps, reply).await?;
     let done = matches!(response, Response::Done { .. } | Response::Queued { .. });
-    Ok(if done { latest(state, plan, task).await } else { response })
-}
-
-async fn restart(
-    state: &ServerState,
-    steps: &Steps<'_>,
-    (place, task): (&str, String),
-    env: Option<Caller>,
-) -> io::Result<Response> {
-    let (plan, task, _) = match plan_of(state, place, &task).await {
-        Ok(found) => found,
-        Err(response) => return Ok(*response),
-    };
-    Ok(begin_anew(state, steps, (plan, task), env).await)
+    if done { latest(state, plan, task).await } else { Ok(response) }
 }
 
 async fn begin_anew(
@@ -259,19 +206,13 @@ async fn begin_anew(
     steps: &Steps<'_>,
     (plan, task): (PlanId, String),
     env: Option<Caller>,
-) -> Response {
+) -> Answer {
     state.plans.remember(&plan, env);
     // A file that is being written is no reason against it: it begins as it was last executed.
     let spec = state.plans.as_written(&plan).await.map(Box::new);
     let command = PlanCommand::Restart { id: plan.clone(), task: task.clone(), spec };
-    match state.mailbox.ask_plan(command, Some(steps.from().clone())).await {
-        Some(Ok(Reply::Done | Reply::Already | Reply::Deferred)) => latest(state, plan, task).await,
-        Some(Ok(Reply::Pending(_) | Reply::Queued { .. } | Reply::Gate { .. })) => {
-            latest(state, plan, task).await
-        }
-        Some(Err(refusal)) => Response::Refused(refusal),
-        None => storage(),
-    }
+    ask(state, steps, command).await?;
+    latest(state, plan, task).await
 }
 
 /// Begins the task of a session anew: who restarts that means the task. The session of the new run.
@@ -280,10 +221,10 @@ pub(super) async fn restart_session(
     steps: &Steps<'_>,
     of: TaskRef,
     env: Option<Caller>,
-) -> io::Result<Response> {
+) -> Answer {
     let mut news = state.mailbox.news.subscribe();
     let (plan, task) = (of.plan, of.task);
-    let begun = begin_anew(state, steps, (plan.clone(), task.clone()), env).await;
+    let begun = begin_anew(state, steps, (plan.clone(), task.clone()), env).await?;
     let Response::Runs(_) = begun else { return Ok(begun) };
     loop {
         let (id, of) = (plan.clone(), task.clone());
@@ -291,23 +232,18 @@ pub(super) async fn restart_session(
             let run = house.plan(&id)?.latest_run(&of)?;
             Some((run.session.clone(), run.is_over()))
         };
-        match state.mailbox.house(look).await {
-            Some(Some((Some(session), _))) => {
-                let found = state.session(&session).await;
-                let Some(session) = found else { return Ok(storage()) };
-                let session = Box::new(state.one(&session).await);
-                return Ok(Response::Done { session, already: false });
+        match state.house(look).await? {
+            Some((Some(session), _)) => {
+                return Ok(state.done(&state.known(&session).await?, false).await);
             }
-            Some(Some((None, false))) => {}
-            Some(Some((None, true)) | None) => {
+            Some((None, false)) => {}
+            Some((None, true)) | None => {
                 let message = format!("the new run of task `{task}` could not begin");
-                let hint = format!("`glis runs {task}` tells why");
-                return Ok(Response::Unusable { message, hint });
+                return Ok(unusable(message, format!("`glis runs {task}` tells why")));
             }
-            None => return Ok(storage()),
         }
         if let Err(RecvError::Closed) = news.recv().await {
-            return Err(io::ErrorKind::BrokenPipe.into());
+            return gone();
         }
     }
 }
@@ -318,30 +254,8 @@ async fn rule(
     steps: &Steps<'_>,
     place: &str,
     (task, ruling): (String, Ruling),
-) -> Response {
-    let (plan, task) = match plan_of(state, place, &task).await {
-        Ok((plan, task, _)) => (plan, task),
-        Err(response) => return *response,
-    };
-    let command = PlanCommand::Rule { id: plan.clone(), task: task.clone(), ruling };
-    match state.mailbox.ask_plan(command, Some(steps.from().clone())).await {
-        Some(Ok(_)) => latest(state, plan, task).await,
-        Some(Err(refusal)) => Response::Refused(refusal),
-        None => storage(),
-    }
-}
-
-/// Removes the sessions of tasks that are merged.
-async fn clean(state: &ServerState, place: &str, plan: Option<String>) -> Response {
-    let root = match root(state, place).await {
-        Ok(root) => root,
-        Err(response) => return *response,
-    };
-    let mut removed = Vec::new();
-    for id in state.plans.clean(Some((root, plan))).await.0 {
-        if let Some(session) = state.session(&id).await {
-            removed.push(state.one(&session).await);
-        }
-    }
-    Response::Sessions(removed)
+) -> Answer {
+    let (plan, task, _) = plan_of(state, place, &task).await?;
+    ask(state, steps, PlanCommand::Rule { id: plan.clone(), task: task.clone(), ruling }).await?;
+    latest(state, plan, task).await
 }

@@ -1,5 +1,6 @@
 //! Everything that a connection needs.
 
+use super::answer::{Answer, storage};
 use super::inside::Watches;
 use super::keys::Keys;
 use super::owed::Owed;
@@ -19,14 +20,14 @@ use crate::views::Views;
 use glis_core::session::{Deferral, Session};
 use glis_core::{House, Refusal, SessionId};
 use glis_wire::build::Build;
+use glis_wire::client::Response;
 use glis_wire::home::Home;
-use glis_wire::view::SessionView;
+use glis_wire::view::{SessionRow, SessionView};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 use tokio::sync::{Notify, mpsc};
 
-/// What all connections share.
 pub(crate) struct ServerState {
     pub(crate) home: Home,
     pub(crate) settings: Arc<Settings>,
@@ -42,7 +43,6 @@ pub(crate) struct ServerState {
     pub(crate) daemon: Daemon,
 }
 
-/// The daemon itself.
 pub(crate) struct Daemon {
     /// The build that it is of.
     pub(crate) build: Build,
@@ -58,20 +58,17 @@ pub(crate) struct Daemon {
     pub(crate) watches: Arc<Watches>,
     /// Agents that run and are on no record.
     pub(crate) strays: Arc<Strays>,
-    /// Told of each call.
     pub(crate) called: Arc<Notify>,
 }
 
 impl ServerState {
     /// The session of this name, or whose id begins so.
     pub(super) async fn find(&self, given: &str) -> Result<Session, Refusal> {
-        let found = self.look(Query::One(given.to_owned())).await;
-        if let Some(session) = found.into_iter().next() {
-            return Ok(Arc::unwrap_or_clone(session));
+        let given = given.to_owned();
+        match self.mailbox.house(move |house| house.find(&given).cloned()).await {
+            Some(found) => found,
+            None => unanswered().await,
         }
-        let wanted = given.to_owned();
-        let refusal = self.mailbox.house(move |house| house.find(&wanted).err()).await.flatten();
-        Err(refusal.unwrap_or_else(|| Refusal::NoSuchSession { given: given.to_owned() }))
     }
 
     /// The session with this id, as it is now.
@@ -80,44 +77,75 @@ impl ServerState {
         found.into_iter().next().map(Arc::unwrap_or_clone)
     }
 
-    /// A session as a front end is shown it.
-    pub(super) async fn one(&self, session: &Session) -> SessionView {
-        let view = self.views.one(session).await;
-        self.in_house(vec![view]).await.remove(0)
+    /// The same, where it has to be there.
+    pub(super) async fn known(&self, id: &SessionId) -> Answer<Session> {
+        Ok(self.session(id).await.ok_or_else(storage)?)
     }
 
-    /// Sessions as a front end is shown them.
-    pub(super) async fn all(&self, sessions: Vec<Arc<Session>>) -> Vec<SessionView> {
-        let views = self.views.all(sessions).await;
-        self.in_house(views).await
+    /// What is seen in the house.
+    pub(super) async fn house<T: Send + 'static>(
+        &self,
+        look: impl FnOnce(&House) -> T + Send + 'static,
+    ) -> Answer<T> {
+        Ok(self.mailbox.house(look).await.ok_or_else(storage)?)
+    }
+
+    /// What was asked of this session is so, or was already.
+    pub(super) async fn done(&self, session: &Session, already: bool) -> Response {
+        Response::Done { session: Box::new(self.one(session).await), already }
+    }
+
+    /// A session as a front end is shown it.
+    pub(super) async fn one(&self, session: &Session) -> SessionView {
+        let mut view = self.views.one(session).await;
+        self.in_house(std::slice::from_mut(&mut view.row)).await;
+        view
+    }
+
+    /// What a list shows of sessions.
+    pub(super) async fn rows(&self, sessions: Vec<Arc<Session>>) -> Vec<SessionRow> {
+        let mut rows = self.views.rows(sessions).await;
+        self.in_house(&mut rows).await;
+        rows
+    }
+
+    /// These sessions as a whole list.
+    pub(super) async fn listed(&self, ids: Vec<SessionId>) -> Response {
+        let mut sessions = Vec::new();
+        for id in ids {
+            sessions.extend(self.look(Query::One(id.0)).await);
+        }
+        Response::Sessions { rows: self.rows(sessions).await, more: 0 }
     }
 
     /// What only the house knows of them. While the gate is shut, none of them is resumed alone, and what it
     /// has stopped comes back with it.
-    async fn in_house(&self, mut views: Vec<SessionView>) -> Vec<SessionView> {
+    async fn in_house(&self, rows: &mut [SessionRow]) {
         let look = |house: &House| (house.gate().clone(), judged(house));
-        let Some((gate, judged)) = self.mailbox.house(look).await else { return views };
-        for view in &mut views {
-            view.judging = judged.iter().any(|id| id.0 == view.id);
+        let Some((gate, judged)) = self.mailbox.house(look).await else { return };
+        for row in rows {
+            row.judging = judged.iter().any(|id| id.0 == row.id);
             if let Some(shut) = gate.shut() {
-                view.can_resume = false;
-                let stopped = shut.set.iter().any(|id| id.0 == view.id);
-                view.waits_to_start = view.waits_to_start.or(stopped.then_some(Deferral::Gate));
+                row.can_resume = false;
+                let stopped = shut.set.iter().any(|id| id.0 == row.id);
+                row.waits_to_start = row.waits_to_start.or(stopped.then_some(Deferral::Gate));
             }
         }
-        views
     }
 
-    /// The sessions that a query finds. A controller that has ended takes the daemon with it in a
-    /// moment: until then no front end is told that there is no session, and the connection ends
-    /// unanswered.
+    /// The sessions that a query finds.
     pub(super) async fn look(&self, which: Query) -> Vec<Arc<Session>> {
-        let found = self.mailbox.query(which).await;
-        if found.is_empty() && self.mailbox.mail.is_closed() {
-            std::future::pending::<()>().await;
+        match self.mailbox.answer(which).await {
+            Some(found) => found,
+            None => unanswered().await,
         }
-        found
     }
+}
+
+/// A controller that has ended takes the daemon with it in a moment: until then no front end is told that there is no
+/// session, and the connection ends unanswered.
+async fn unanswered<T>() -> T {
+    std::future::pending().await
 }
 
 /// The sessions whose work for a task is being judged and merged.

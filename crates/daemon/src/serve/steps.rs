@@ -1,5 +1,6 @@
 //! The call that an operation is carried out for: who it is from, and who sees the steps.
 
+use super::answer::{Answer, trouble};
 use crate::peer::Peer;
 use glis_wire::call::Origin;
 use glis_wire::client::Response;
@@ -19,6 +20,14 @@ impl Steps<'_> {
     pub(super) fn from(&self) -> &Origin {
         match self {
             Self::To(_, from) | Self::Unseen(from) => from,
+        }
+    }
+
+    /// Who is answered by more than one word, and so has to be there.
+    pub(super) fn peer(&mut self) -> Answer<&mut Peer> {
+        match self {
+            Self::To(peer, _) => Ok(peer),
+            Self::Unseen(_) => Err(trouble("this has no response that could be kept").into()),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Requests that are answered by a stream: output, conversation, events, and the way to a screen.
 
-use super::carry::trouble;
+use super::answer::{Answer, bad, gone, trouble};
 use super::state::ServerState;
 use crate::mailbox::Query;
 use crate::peer::Peer;
@@ -13,32 +13,19 @@ use glis_record::conversation;
 use glis_record::output::OutputLog;
 use glis_record::search::{self, Source};
 use glis_screen::Output as _;
-use glis_wire::client::{Response, ScreenView, Trouble};
+use glis_wire::client::{Response, ScreenView};
 use glis_wire::hold::{Order, Report, place};
-use std::io;
 use std::sync::Arc;
 use tokio::sync::broadcast::error::RecvError;
 
 const CHUNK_BYTES: usize = 256 * 1024;
 const EVENTS_READ: u32 = 500;
 
-pub(super) async fn attach(
-    state: &ServerState,
-    peer: &mut Peer,
-    given: &str,
-) -> io::Result<Response> {
-    let session = match state.find(given).await {
-        Ok(session) => session,
-        Err(refusal) => return Ok(Response::Refused(refusal)),
-    };
-    if let Err(refusal) = begin_watch(state, peer, &session).await {
-        return Ok(Response::Refused(refusal));
-    }
+pub(super) async fn attach(state: &ServerState, peer: &mut Peer, given: &str) -> Answer {
+    let session = state.find(given).await?;
+    begin_watch(state, peer, &session).await?;
     state.views.looked_at(&session);
-    let picture = match state.views.screen(&session).await {
-        Ok(picture) => picture,
-        Err(fault) => return Ok(trouble(&fault)),
-    };
+    let picture = state.views.screen(&session).await.map_err(trouble)?;
     peer.send_raw(picture.offset, &picture.paint).await?;
     // What a pause has stopped in place shows nothing new and takes no keys.
     let lives = session.runs() && !session.is_frozen();
@@ -54,7 +41,7 @@ pub(super) async fn attach(
 /// Notes who shows a session as it goes on, unless what is shown would come back to the session itself.
 async fn begin_watch(state: &ServerState, peer: &Peer, session: &Session) -> Result<(), Refusal> {
     let Some(pid) = peer.pid() else { return Ok(()) };
-    let sessions = state.mailbox.query(Query::Living).await;
+    let sessions = state.look(Query::Living).await;
     let (watches, target) = (Arc::clone(&state.daemon.watches), session.clone());
     let begin = move || watches.begin(&sessions, &target, pid);
     state.pools.run(Kind::Look, begin).await
@@ -63,36 +50,29 @@ async fn begin_watch(state: &ServerState, peer: &Peer, session: &Session) -> Res
 /// Notes that the events are followed. Whether from inside a session.
 async fn is_inside(state: &ServerState, peer: &Peer) -> bool {
     let Some(pid) = peer.pid() else { return false };
-    let sessions = state.mailbox.query(Query::Living).await;
+    let sessions = state.look(Query::Living).await;
     let watches = Arc::clone(&state.daemon.watches);
     state.pools.run(Kind::Look, move || watches.begin_events(&sessions, pid)).await
 }
 
-pub(super) async fn screen(state: &ServerState, given: &str, at: Option<u64>) -> Response {
-    let session = match state.find(given).await {
-        Ok(session) => session,
-        Err(refusal) => return Response::Refused(refusal),
-    };
+pub(super) async fn screen(state: &ServerState, given: &str, at: Option<u64>) -> Answer {
+    let session = state.find(given).await?;
     let log = OutputLog::new(state.views.folder_of(&session));
     let (oldest, end) = state.pools.run(Kind::Look, move || (log.oldest(), log.end())).await;
     let picture = match at {
         Some(at) => state.views.past_screen(&session, at).await,
         None => state.views.screen(&session).await,
     };
-    match picture {
-        Ok(Picture { lines, ansi, cursor, size, offset, .. }) => {
-            // It may have grown meanwhile.
-            let end = end.max(offset);
-            let screen = ScreenView { lines, ansi, cursor, size, offset, oldest, end };
-            Response::Screen(Box::new(screen))
-        }
-        Err(fault) => trouble(&fault),
-    }
+    let Picture { lines, ansi, cursor, size, offset, .. } = picture.map_err(trouble)?;
+    // It may have grown meanwhile.
+    let end = end.max(offset);
+    let screen = ScreenView { lines, ansi, cursor, size, offset, oldest, end };
+    Ok(Response::Screen(Box::new(screen)))
 }
 
 /// Looks for words in every conversation, also of sessions that were removed.
-pub(super) async fn search(state: &ServerState, words: String, most: u32) -> Response {
-    let sessions = state.mailbox.query(Query::All).await;
+pub(super) async fn search(state: &ServerState, words: String, most: u32) -> Answer {
+    let sessions = state.look(Query::All).await;
     let sources: Vec<_> = sessions
         .iter()
         .map(|session| Source {
@@ -102,14 +82,9 @@ pub(super) async fn search(state: &ServerState, words: String, most: u32) -> Res
         })
         .collect();
     let folder = state.home.state.clone();
-    let found = state
-        .pools
-        .run_blocking(Kind::Ask, move || search::search(&folder, &sources, &words, most));
-    match found.await {
-        Ok(Ok(hits)) => Response::Hits(hits),
-        Ok(Err(message)) => Response::Trouble { kind: Trouble::BadInput, message },
-        Err(panic) => trouble(&panic),
-    }
+    let search = move || search::search(&folder, &sources, &words, most);
+    let found = state.pools.run_blocking(Kind::Ask, search).await.map_err(trouble)?;
+    Ok(Response::Hits(found.map_err(bad)?))
 }
 
 pub(super) async fn output(
@@ -118,13 +93,10 @@ pub(super) async fn output(
     given: &str,
     (from, most): (u64, Option<u64>),
     follow: bool,
-) -> io::Result<Response> {
-    let session = match state.find(given).await {
-        Ok(session) => session,
-        Err(refusal) => return Ok(Response::Refused(refusal)),
-    };
-    if follow && let Err(refusal) = begin_watch(state, peer, &session).await {
-        return Ok(Response::Refused(refusal));
+) -> Answer {
+    let session = state.find(given).await?;
+    if follow {
+        begin_watch(state, peer, &session).await?;
     }
     let dir = state.views.folder_of(&session);
     let log = OutputLog::new(&dir);
@@ -156,7 +128,7 @@ pub(super) async fn output(
         live.send(&Order::Watch { beyond: at }).await.ok();
         tokio::select! {
             moved = next_output(live) => if !moved { holder = None; },
-            () = peer.gone() => return Err(io::ErrorKind::BrokenPipe.into()),
+            () = peer.gone() => return gone(),
         }
     }
 }
@@ -179,37 +151,35 @@ pub(super) async fn log(
     state: &ServerState,
     peer: &mut Peer,
     given: &str,
+    from: u64,
     follow: bool,
-) -> io::Result<Response> {
-    let session = match state.find(given).await {
-        Ok(session) => session,
-        Err(refusal) => return Ok(Response::Refused(refusal)),
-    };
+) -> Answer {
+    let session = state.find(given).await?;
     state.views.looked_at(&session);
     let path = conversation::file_of(&state.views.folder_of(&session));
     // Nothing is ever said again in a session that was put aside.
     let follow = follow && session.status() != Status::Archived;
     let mut growth = state.views.live.growth();
-    let mut at = 0;
+    let mut at = from;
     loop {
-        loop {
+        let next = loop {
             let asked = path.clone();
             let read = move || conversation::read_on(&asked, at, CHUNK_BYTES as u64);
-            let (entries, read) = state.pools.run(Kind::Look, read).await?;
-            if read == 0 {
-                break;
+            let (entries, to) = state.pools.run(Kind::Look, read).await?;
+            if to <= at {
+                break to;
             }
-            at += read;
+            at = to;
             for entry in entries {
                 peer.send(&Response::Entry(entry)).await?;
             }
-        }
+        };
         if !follow {
-            return Ok(Response::End);
+            return Ok(Response::Read { next });
         }
         tokio::select! {
-            grown = growth.changed() => if grown.is_err() { return Ok(Response::End); },
-            () = peer.gone() => return Err(io::ErrorKind::BrokenPipe.into()),
+            grown = growth.changed() => if grown.is_err() { return Ok(Response::Read { next }); },
+            () = peer.gone() => return gone(),
         }
     }
 }
@@ -219,7 +189,7 @@ pub(super) async fn events(
     peer: &mut Peer,
     from: u64,
     follow: bool,
-) -> io::Result<Response> {
+) -> Answer {
     let mut news = state.mailbox.news.subscribe();
     let mut next = from.max(1);
     let inside = follow && is_inside(state, peer).await;
@@ -245,7 +215,7 @@ pub(super) async fn events(
             published = news.recv() => if matches!(published, Err(RecvError::Closed)) {
                 return Ok(Response::End);
             },
-            () = peer.gone() => return Err(io::ErrorKind::BrokenPipe.into()),
+            () = peer.gone() => return gone(),
         }
     }
 }

@@ -6,13 +6,13 @@
 use super::state::ServerState;
 use crate::holder::{AT_ONCE, await_former, evict, is_held, meet, order_end};
 use crate::pools::Kind;
-use crate::process::runs;
 use crate::sweep::sweep;
 use glis_core::pause::PauseMode;
 use glis_core::{Command, Session};
 use glis_wire::client::{Response, Trouble};
 use glis_wire::hold::{Children, Ladder};
 use std::time::Duration;
+use tokio::runtime::Handle;
 use tokio::time::timeout;
 
 /// What a holder needs beside its ladder: to hear of it, to see who is left, and to tell.
@@ -24,11 +24,7 @@ pub(super) fn ladder_of(state: &ServerState, command: &Command) -> Option<Ladder
     if matches!(command, Command::Stop { .. }) {
         return Some(Ladder { interrupt_ms: 0, terminate_ms });
     }
-    let forced = matches!(
-        command,
-        Command::Pause { mode: PauseMode::Force, .. }
-            | Command::PauseUntil { mode: PauseMode::Force, .. }
-    );
+    let forced = matches!(command, Command::Pause { wish, .. } if wish.mode == PauseMode::Force);
     forced.then_some(AT_ONCE)
 }
 
@@ -41,19 +37,18 @@ pub(super) async fn end(state: &ServerState, session: &Session, ladder: Ladder) 
         order_end(peer, ladder, Children::StopAll).await.ok()
     };
     drop(timeout(granted, asked).await);
-    let (at, own) = (dir.clone(), session.clone());
-    let held = move || {
-        await_former(&at);
-        is_held(&at, &own)
+    let (own, home, runtime) = (session.clone(), state.home.clone(), Handle::current());
+    let sweep = move || {
+        await_former(&dir);
+        if is_held(&dir, &own) {
+            drop(evict(&runtime, &home, &own));
+        }
+        sweep(&dir, &own)
     };
-    if state.pools.run_blocking(Kind::End, held).await.unwrap_or(true) {
-        drop(evict(&state.home, session).await);
-    }
-    let own = session.clone();
-    let left = state.pools.run_blocking(Kind::End, move || sweep(&dir, &own)).await;
+    let left = state.pools.run_blocking(Kind::End, sweep).await;
     let trouble = left.map_or_else(|why| Some(why.into()), |left| left.trouble());
     let process = session.process().map(|process| (process.pid, process.start_ticks));
-    let alive = process.filter(|(pid, ticks)| runs(*pid, *ticks));
+    let alive = process.filter(|(pid, ticks)| glis_os::process::runs(*pid, *ticks));
     let name = &session.name;
     let done = match (process, alive, trouble) {
         (_, Some((pid, _)), _) => format!("the agent of `{name}` could not be ended (pid {pid})"),

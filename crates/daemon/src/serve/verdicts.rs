@@ -1,6 +1,7 @@
 //! What the rules have said of what agents asked: picked out of the log here, and which of it a person
 //! has seen.
 
+use super::answer::Answer;
 use super::state::ServerState;
 use crate::peer::Peer;
 use crate::pools::Kind;
@@ -12,7 +13,6 @@ use glis_wire::call::Face;
 use glis_wire::client::Response;
 use glis_wire::view::VerdictView;
 use std::collections::BTreeMap;
-use std::io;
 use std::path::Path;
 
 /// Events that are looked through at once.
@@ -29,12 +29,9 @@ pub(super) async fn tell(
     given: Option<&str>,
     fresh: bool,
     by: Face,
-) -> io::Result<Response> {
+) -> Answer {
     let only = match given {
-        Some(given) => match state.find(given).await {
-            Ok(session) => Some(session.id),
-            Err(refusal) => return Ok(Response::Refused(refusal)),
-        },
+        Some(given) => Some(state.find(given).await?.id),
         None => None,
     };
     let (folder, log_id) = (state.home.state.clone(), state.mailbox.log_id());

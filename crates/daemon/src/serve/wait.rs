@@ -39,7 +39,6 @@ pub(super) const PATIENCE: Patience = Patience { hearing: HEARING_TIME, ending: 
 /// What is found of the process that an answer is for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Found {
-    /// It lives.
     Alive,
     /// It is gone, or its end is under way.
     Ending,
@@ -95,7 +94,7 @@ pub(super) async fn until_prompted(state: &ServerState, news: &mut News, id: &Se
 /// handed over or refused.
 pub(super) fn is_waiting(session: &Session, message: MessageId) -> bool {
     let is_on_its_way = session.in_flight().is_some_and(|sent| sent.id == message);
-    !is_on_its_way && session.queue.iter().any(|queued| queued.id == message)
+    !is_on_its_way && session.talk.queue.iter().any(|queued| queued.id == message)
 }
 
 /// Waits until a message is known to be handed over or refused, or it is clear that it has to wait.
@@ -207,7 +206,7 @@ pub(super) async fn until_heard<L: Future<Output = Found>>(
 /// Looks for the process of this generation: by the log, by its holder and by the kernel.
 pub(super) async fn find_process(state: &ServerState, id: &SessionId, generation: u32) -> Found {
     let now = state.session(id).await;
-    let Some(session) = now.filter(|now| now.generation == generation && now.runs()) else {
+    let Some(session) = now.filter(|now| now.agent.generation == generation && now.runs()) else {
         return Found::Ending;
     };
     let is_ending = match &session.phase {

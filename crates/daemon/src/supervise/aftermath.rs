@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 /// What became of a process whose holder is not there.
 pub(super) fn world(supervisor: &Supervisor, session: &Session) -> World {
-    let (dir, generation) = (supervisor.dir(&session.id), session.generation);
+    let (dir, generation) = (supervisor.dir(&session.id), session.agent.generation);
     note_stranger(session);
     match exit::record(&dir, generation) {
         Some(record) => {
@@ -43,7 +43,7 @@ pub(super) async fn what_is_left(
 ) -> Option<Exit> {
     let (own, session) = (Arc::clone(supervisor), session.clone());
     let now = supervisor.session(&session.id).await;
-    let is_news = now.is_some_and(|now| now.generation == generation && now.runs());
+    let is_news = now.is_some_and(|now| now.agent.generation == generation && now.runs());
     let look = move || {
         let dir = own.dir(&session.id);
         note_stranger(&session);

@@ -6,7 +6,7 @@ use super::listener::Listener;
 use crate::holder::reads_terminal;
 use crate::rules;
 use glis_core::AskId;
-use glis_core::input::{Outcome, Sign};
+use glis_core::input::Sign;
 use glis_core::session::{Phase, Session};
 use glis_core::talk::{ALLOW, Ask, DENY};
 use glis_core::verdict::{Answerer, Verdict, Want};
@@ -39,7 +39,7 @@ impl Link {
         let Some(ask) = left_to_rules(&session, id).cloned() else { return false };
         let supervisor = &self.listener.supervisor;
         let settings = Arc::clone(&supervisor.settings);
-        let dir = supervisor.dir(&self.listener.id);
+        let dir = self.listener.dir();
         let reads = ask.is_from_screen() && reads_terminal(&dir, &self.process).await;
         let judge = move || Ok(rules::verdict(&settings, &session, &ask, || reads));
         let says = match supervisor.run_blocking(judge).await {
@@ -69,8 +69,7 @@ impl Link {
     /// Tells that a person has to answer it.
     pub(super) async fn tell_withdrawn(&self, ask: AskId) -> io::Result<()> {
         let why = "auto-yes was switched off, or its rules say something else by now".to_owned();
-        self.outcome(Outcome::AnswerNotGiven { ask, why: why.into() }).await;
-        Ok(())
+        self.not_given(ask, why).await
     }
 }
 

@@ -20,7 +20,7 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 
 /// Between two attempts to meet a holder again: soon at first, seldom if that does not help.
-const AGAIN_FIRST: Duration = Duration::from_millis(10);
+pub(super) const AGAIN_FIRST: Duration = Duration::from_millis(10);
 pub(super) const AGAIN_LAST: Duration = Duration::from_secs(1);
 
 /// What is known of everything that was on its way to an agent.
@@ -43,7 +43,7 @@ pub(super) async fn stay(
     mut standing: Standing,
 ) {
     let dir = supervisor.dir(&session.id);
-    let generation = session.generation;
+    let generation = session.agent.generation;
     let mut pause = AGAIN_FIRST;
     loop {
         if let Some((peer, hello)) = met.take() {
@@ -86,7 +86,7 @@ pub(super) async fn stay(
         }
         if let Some(now) = supervisor.session(&session.id).await {
             // Another process is supervised by another task.
-            if now.generation != generation {
+            if now.agent.generation != generation {
                 break;
             }
             *session = now;
@@ -127,7 +127,7 @@ pub(super) async fn finish(supervisor: &Arc<Supervisor>, session: Session, gener
     supervisor.live.set_audience(&id, 0);
     let Some(exit) = what_is_left(supervisor, &session, generation).await else { return };
     let now = supervisor.session(&id).await;
-    let session = now.filter(|now| now.generation == generation).unwrap_or(session);
+    let session = now.filter(|now| now.agent.generation == generation).unwrap_or(session);
     let output = if exit.ending == Ending::Unknown { Output::Torn } else { Output::Whole };
     hear_the_rest(supervisor, &session, output).await;
     tell_end(supervisor, &id, generation, exit).await;

@@ -1,6 +1,7 @@
 //! Ending a process that was told to end: through its holder, and without it where that hangs.
 
 use super::aftermath::{finish_by_force, tell_what_is_left};
+use super::connection::{AGAIN_FIRST, AGAIN_LAST};
 use super::supervisor::Supervisor;
 use crate::holder::{AT_ONCE, Holder, is_held, meet, order_end};
 use crate::mailbox::Published;
@@ -17,9 +18,6 @@ use tokio::time::{Instant, timeout_at};
 const BESIDE_LADDER: Duration = Duration::from_secs(6);
 /// How long the supervising task may take to notice that a holder is gone, and to sweep what it left.
 const NOTICE_TIME: Duration = Duration::from_secs(12);
-/// Between two attempts to meet a holder again: soon at first, seldom if that does not help.
-const AGAIN_FIRST: Duration = Duration::from_millis(10);
-const AGAIN_LAST: Duration = Duration::from_secs(1);
 
 /// Sees to it that a process which was told to end does end, also if its holder hangs.
 pub(super) async fn see_to_end(
@@ -89,7 +87,7 @@ impl Watch<'_> {
         let until = Instant::now() + time;
         loop {
             let now = self.supervisor.session(self.id).await;
-            let runs = |now: &Session| now.generation == self.generation && now.runs();
+            let runs = |now: &Session| now.agent.generation == self.generation && now.runs();
             if !now.as_ref().is_some_and(runs) {
                 return true;
             }

@@ -29,7 +29,7 @@ pub(super) async fn supervise(
     met: Option<(Peer, Hello)>,
     standing: Standing,
 ) {
-    let (id, generation) = (session.id.clone(), session.generation);
+    let (id, generation) = (session.id.clone(), session.agent.generation);
     let first = caught(connection::stay(Arc::clone(&supervisor), session, commands, met, standing));
     if let Err(why) = first.await {
         // On the heap, since it is seldom needed, and there is a task for each session.
@@ -44,7 +44,7 @@ async fn go_on(supervisor: Arc<Supervisor>, id: SessionId, generation: u32, mut 
     loop {
         crate::diary(&format!("session {id}: {LISTEN}: {why}"));
         let now = supervisor.session(&id).await;
-        let Some(session) = now.filter(|now| now.generation == generation) else { return };
+        let Some(session) = now.filter(|now| now.agent.generation == generation) else { return };
         let session = Box::new(session);
         if tries == TRIES {
             give_up(&supervisor, &id, &why).await;
@@ -81,7 +81,7 @@ pub(super) async fn until_gone(supervisor: &Supervisor, session: &Session) {
     let dir = supervisor.dir(&session.id);
     while still_held(supervisor, session).await {
         if let Ok((mut peer, hello)) = meet(&dir).await {
-            if hello.generation != session.generation {
+            if hello.generation != session.agent.generation {
                 return;
             }
             while let Ok(Some(frame)) = peer.next().await {

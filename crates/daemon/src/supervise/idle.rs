@@ -3,12 +3,11 @@
 
 use super::link::Link;
 use super::supervisor::Supervisor;
-use crate::links::{HolderCommand, Use};
-use crate::memory::{self, has_children};
+use crate::links::HolderCommand;
 use crate::screens;
 use glis_agent::{Shown, Source};
 use glis_core::SessionId;
-use glis_core::input::Outcome;
+use glis_core::input::{Outcome, Use};
 use glis_core::safe::ScreenState;
 use glis_core::session::StopCause;
 use std::sync::Arc;
@@ -23,11 +22,8 @@ impl Supervisor {
     pub(crate) fn check_idle(self: &Arc<Self>, id: SessionId, spell: u64, cause: StopCause) {
         let supervisor = Arc::clone(self);
         drop(self.runtime.spawn(async move {
-            let outcome = match supervisor.look_for_use(&id, cause).await {
-                Use::Free => Outcome::NotInUse { spell, cause },
-                Use::InUse => Outcome::InUse { spell, cause },
-            };
-            supervisor.tell(&id, outcome).await;
+            let usage = supervisor.look_for_use(&id, cause).await;
+            supervisor.tell(&id, Outcome::UseChecked { spell, cause, usage }).await;
         }));
     }
 
@@ -51,13 +47,7 @@ impl Link {
     /// Looks at what the holder and the terminal tell.
     pub(super) async fn look_for_use(&mut self, cause: StopCause) -> Use {
         let attached = self.listener.supervisor.live.audience(&self.listener.id) > 0;
-        let owes = !self.orders.is_empty()
-            || self.typing.is_some()
-            || self.entering.is_some()
-            || self.held.is_some()
-            || self.dialog.is_some()
-            || !self.listener.on_screen.is_empty()
-            || self.catching_up.is_some();
+        let owes = self.owed.has_orders() || self.waits_for_screen() || self.catching_up.is_some();
         if attached || owes {
             return Use::InUse;
         }
@@ -70,7 +60,8 @@ impl Link {
             return Use::InUse;
         }
         let pid = self.process.pid;
-        let held = self.listener.supervisor.run_blocking(move || Ok(memory::of_tree(pid))).await;
+        let held =
+            self.listener.supervisor.run_blocking(move || Ok(glis_os::memory::of_tree(pid))).await;
         let held = held.unwrap_or_default();
         if cause == StopCause::Memory && held < LEAST_BYTES {
             return Use::InUse;
@@ -81,19 +72,18 @@ impl Link {
 
     /// Whether an agent shows a prompt with nothing typed into it.
     async fn shows_empty_prompt(&self) -> bool {
-        let (dir, from) = (self.listener.supervisor.dir(&self.listener.id), self.began_at);
-        let look = self.listener.supervisor.run_blocking(move || screens::glance(&dir, from)).await;
+        let look = self.look(screens::glance).await;
         look.is_ok_and(|lines| self.listener.dialect.shows(&lines) == Shown::Prompt)
     }
 
     /// Whether a program that says nothing about itself has shown nothing but its empty prompt since the
     /// last look, and has started nothing that still runs.
     async fn rests_at_prompt(&mut self) -> bool {
-        let stirred = std::mem::take(&mut self.stirred);
+        let stirred = std::mem::take(&mut self.flow.stirred);
         let at_prompt = matches!(self.look_at_screen().await, ScreenState::AtPrompt { .. });
         let pid = self.process.pid;
-        let look = move || Ok(has_children(pid));
+        let look = move || Ok(glis_os::process::has_children(pid));
         let alone = self.listener.supervisor.run_blocking(look).await.is_ok_and(|has| !has);
-        !stirred && !self.flowing && at_prompt && alone
+        !stirred && !self.flow.moves && at_prompt && alone
     }
 }

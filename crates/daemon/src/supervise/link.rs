@@ -5,22 +5,20 @@
 //! judged, once it is quiet: what is not looked at is not parsed.
 
 use super::listener::{Listener, Output};
-use super::pending::{DIALOG, Entering, Occasion, Sent, Typing, Waits};
-use super::rate::{Rate, WINDOW};
+use super::pending::{DIALOG, Occasion, Owed, Sent, Typed, order_of};
+use super::rate::{Flow, WINDOW};
 use crate::exit;
 use crate::links::Commands;
 use crate::peer::Peer;
-use crate::process::process_of;
 use glis_agent::Source;
 use glis_core::event::Spot;
 use glis_core::input::{Hearing, Outcome, Sign, World};
 use glis_core::safe::ScreenState;
 use glis_core::session::{Process, Session};
 use glis_core::talk::Delivery;
-use glis_core::{AskId, MessageId, SessionId};
+use glis_core::{AskId, SessionId};
 use glis_wire::frame::Frame;
 use glis_wire::hold::{ExitRecord, Hello, Order, Report};
-use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -38,40 +36,19 @@ pub(super) struct Link {
     pub(super) listener: Listener,
     pub(super) agent: String,
     pub(super) peer: Peer,
-    pub(super) orders: HashMap<u64, Waits>,
-    pub(super) next_order: u64,
-    /// When the holder is woken, if it has not answered an order by then.
-    pub(super) wake_at: Option<Instant>,
-    /// The screen counts as moving.
-    pub(super) flowing: bool,
-    /// What its screen was last judged to be, where that is all there is.
-    judged: Option<ScreenState>,
-    /// Something has moved on its screen, which has come to rest as it was before.
-    pub(super) stirred: bool,
-    pub(super) rate: Rate,
+    pub(super) owed: Owed,
+    pub(super) flow: Flow,
     pub(super) look_at: Option<Instant>,
     pub(super) rest_at: Option<Instant>,
     /// When its screen moved last.
     pub(super) moved_at: Instant,
     /// When its transcript is copied next, if anything may be new there.
     pub(super) keep_at: Option<Instant>,
-    /// A message that waits for the agent's prompt.
-    pub(super) typing: Option<Typing>,
-    /// A message that stands at the prompt and is entered next.
-    pub(super) entering: Option<Entering>,
-    /// A message that was typed and not yet seen to be taken.
-    pub(super) sent: Option<Sent>,
-    /// The last message that was typed a second time.
-    pub(super) retyped: Option<MessageId>,
-    /// An interruption that waits for what was typed, until then at most.
-    pub(super) held: Option<Instant>,
-    /// When the key of an interruption counts as swallowed, if the agent still works then.
-    pub(super) swallowed_at: Option<Instant>,
+    pub(super) typed: Typed,
     /// A question of the program itself on its screen.
     pub(super) dialog: Option<AskId>,
     /// Where in the output this run began: a screen is that of this run alone.
     pub(super) began_at: u64,
-    /// The agent's process.
     pub(super) process: Process,
     /// The log does not know this process yet: nothing it says counts before it does.
     pub(super) unknown: bool,
@@ -99,32 +76,22 @@ impl Link {
         let attached = hello.attached.unwrap_or(hello.clients);
         listener.supervisor.live.set_audience(&listener.id, attached);
         let in_terminal = listener.dialect.source() == Source::Transcript;
-        let front = session.queue.front().filter(|_| in_terminal);
+        let front = session.talk.queue.front().filter(|_| in_terminal);
         let sent = front.filter(|front| front.delivery != Delivery::Queued);
         let sent = sent.map(|sent| Sent::now(sent.id, sent.text.clone()));
         Self {
             listener,
             rest_at: sent.as_ref().map(|_| Instant::now() + LAST_LOOK),
-            sent,
-            retyped: None,
-            held: None,
-            swallowed_at: None,
+            typed: Typed { sent, ..Typed::default() },
             began_at: hello.began_at,
-            process: process_of(&hello.process),
+            process: hello.process.clone(),
             agent: session.spec.agent.clone(),
             peer,
-            orders: HashMap::new(),
-            next_order: 1,
-            wake_at: None,
-            flowing: *session.screen() == ScreenState::Flowing,
-            judged: None,
-            stirred: false,
-            rate: Rate::default(),
+            owed: Owed::default(),
+            flow: Flow::of(session.screen()),
             look_at: None,
             moved_at: Instant::now(),
             keep_at: None,
-            typing: None,
-            entering: None,
             dialog: session
                 .asked()
                 .iter()
@@ -143,10 +110,8 @@ impl Link {
         if let Err(fault) = &end {
             complain(&self.listener.id, fault);
         }
-        let awaited = |waits: &Waits| !matches!(waits, Waits::Nothing);
-        let owes = self.catching_up.is_some()
-            || self.entering.is_some()
-            || self.orders.values().any(awaited);
+        let owes =
+            self.catching_up.is_some() || self.typed.entering.is_some() || self.owed.is_open();
         Parting { in_peace: end.is_ok(), owes }
     }
 
@@ -154,7 +119,7 @@ impl Link {
         Box::pin(self.listen()).await?;
         self.meet_interruption().await;
         loop {
-            let dues = [self.look_at, self.rest_at, self.keep_at, self.wake_at];
+            let dues = [self.look_at, self.rest_at, self.keep_at, self.owed.wake_at];
             let due = dues.into_iter().flatten().min();
             let asleep = async {
                 match due {
@@ -227,11 +192,13 @@ impl Link {
     async fn tell_world(&mut self) {
         let Some(hello) = self.catching_up.take() else { return };
         self.listener.hearing = Hearing::Live;
+        let session = self.listener.session().await;
+        let sent = session.as_ref().and_then(Session::in_flight).map(|sent| order_of(sent.id));
         let world = World::Alive {
             generation: hello.generation,
-            process: process_of(&hello.process),
+            process: hello.process.clone(),
             began_at: hello.began_at,
-            untouched: hello.inputs == Some(0),
+            untouched: hello.handed.is_some_and(|handed| Some(handed) != sent),
         };
         self.listener.supervisor.tell_world(self.listener.id.clone(), world).await;
         // What has waited long enough has gone on meanwhile.
@@ -289,6 +256,7 @@ impl Link {
         if let Err(fault) = self.listener.hear_the_rest(Output::Whole).await {
             complain(&self.listener.id, &fault);
         }
+        self.note_late().await;
         self.tell_world().await;
         let supervisor = Arc::clone(&self.listener.supervisor);
         let (dir, record) = (supervisor.dir(&self.listener.id), record.clone());
@@ -306,7 +274,7 @@ impl Link {
 
     async fn output_moved(&mut self, end: u64) -> io::Result<()> {
         let now = Instant::now();
-        self.rate.note(now, end.saturating_sub(self.listener.end));
+        self.flow.rate.note(now, end.saturating_sub(self.listener.end));
         self.listener.end = end;
         self.moved_at = now;
         match self.listener.dialect.source() {
@@ -319,7 +287,7 @@ impl Link {
             }
             Source::Screen => {
                 self.look_at = Some(now + FLOW_PACE);
-                if self.rate.flows(now) {
+                if self.flow.rate.flows(now) {
                     self.flows().await;
                 } else {
                     // Too little to be work, and perhaps a prompt.
@@ -331,33 +299,30 @@ impl Link {
     }
 
     pub(super) async fn flows(&mut self) {
-        self.rest_at = Some(self.rate.quiet_at().unwrap_or_else(|| Instant::now() + WINDOW));
-        if !self.flowing {
-            self.flowing = true;
-            self.judged = None;
+        self.rest_at = Some(self.flow.rate.quiet_at().unwrap_or_else(|| Instant::now() + WINDOW));
+        if self.flow.begins() {
             self.listener.sign(Spot::Screen, Sign::Screen(ScreenState::Flowing)).await;
         }
     }
 
     async fn time_passed(&mut self) -> io::Result<()> {
         let now = Instant::now();
-        if self.keep_at.is_some_and(|at| at <= now) {
-            self.keep_at = None;
+        let is_due = |at: &mut Option<Instant>| at.take_if(|at| *at <= now).is_some();
+        if is_due(&mut self.keep_at) {
             self.listener.keep_transcript().await;
+            self.note_late().await;
         }
-        if self.wake_at.is_some_and(|at| at <= now) {
+        if is_due(&mut self.owed.wake_at) {
             self.wake_holder().await;
         }
         let source = self.listener.dialect.source();
-        if self.look_at.is_some_and(|at| at <= now) {
-            self.look_at = None;
+        if is_due(&mut self.look_at) {
             self.peer.send(&Order::Watch { beyond: self.listener.end }).await?;
             self.look_again().await?;
         }
-        if self.rest_at.is_some_and(|at| at <= now) {
-            self.rest_at = None;
-            if source == Source::Screen && self.rate.flows(now) {
-                self.rest_at = self.rate.quiet_at();
+        if is_due(&mut self.rest_at) {
+            if source == Source::Screen && self.flow.rate.flows(now) {
+                self.rest_at = self.flow.rate.quiet_at();
             } else if source == Source::Screen {
                 self.judge_screen().await;
             } else {
@@ -380,9 +345,7 @@ impl Link {
 
     async fn judge_screen(&mut self) {
         let state = self.look_at_screen().await;
-        self.flowing = false;
-        self.stirred = self.judged.as_ref() == Some(&state);
-        self.judged = Some(state.clone());
+        self.flow.rests(&state);
         self.listener.sign(Spot::Screen, Sign::Screen(state)).await;
     }
 

@@ -9,7 +9,7 @@ use crate::reading::{read_across, read_from};
 use glis_agent::{Agent, Dialect, Heard, Outcome, Places, Rows, Said, Source, hooks};
 use glis_core::event::Spot;
 use glis_core::input::{Hearing, Sign};
-use glis_core::session::Session;
+use glis_core::session::{Process, Session};
 use glis_core::spec::RefOrigin;
 use glis_core::talk::{Ask, AskKind};
 use glis_core::{House, Input, SessionId};
@@ -20,10 +20,9 @@ use glis_record::output::OutputLog;
 use glis_record::rows;
 use glis_record::vault::Vault;
 use glis_screen::Output as _;
-use glis_wire::hold::ProcessMark;
 use glis_wire::view::Voice;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -96,14 +95,14 @@ impl Listener {
         let home =
             supervisor.environments.noted(&session.id).agent_home.clone().unwrap_or_default();
         let places = Places { home, ..supervisor.agents.clone() };
-        let agent_ref = session.agent_ref.clone();
+        let agent_ref = session.agent.agent_ref.clone();
         let mut dialect = agent.dialect(session.spec.mode);
         let run = session.run.as_ref();
-        dialect.begin_at(run.map_or(session.seen.transcript, |run| run.transcript_at));
-        let conversation = Conversation::open(&dir, session.generation, crate::clock::now)?;
+        dialect.begin_at(run.map_or(session.talk.seen.transcript, |run| run.transcript_at));
+        let conversation = Conversation::open(&dir, session.agent.generation, crate::clock::now)?;
         // Everything since the last sign that is accounted for, or the last entry that was written
         // down, whichever came first. Both lie at the end of a line.
-        let known = conversation.stream_seen().min(session.seen.stream);
+        let known = conversation.stream_seen().min(session.talk.seen.stream);
         let end = known.max(began_at.unwrap_or_default());
         if let Some(began_at) = began_at
             && dialect.source() == Source::Stream
@@ -120,7 +119,7 @@ impl Listener {
             handed: session.in_flight().map(|message| message.text.clone()),
             supervisor: Arc::clone(supervisor),
             id: session.id.clone(),
-            generation: session.generation,
+            generation: session.agent.generation,
             agent_ref,
             transcript_at: 0,
             hooks_at: None,
@@ -165,7 +164,7 @@ impl Listener {
         else {
             return Ok(());
         };
-        let dir = self.supervisor.dir(&self.id);
+        let dir = self.dir();
         let copies = Vault::of(&dir, &id).copies(&self.files().await);
         let (known, bytes) = self
             .supervisor
@@ -183,7 +182,7 @@ impl Listener {
         self.hearing = Hearing::CatchingUp;
         match self.dialect.source() {
             Source::Stream => {
-                let log = OutputLog::new(self.supervisor.dir(&self.id));
+                let log = OutputLog::new(self.dir());
                 loop {
                     let (log, from) = (log.clone(), self.end);
                     let stretch =
@@ -202,7 +201,7 @@ impl Listener {
     /// Reads on in what the agent's hooks have written, and in its transcript. Returns as
     /// [`Listener::hear`] does.
     pub(super) async fn read_on(&mut self) -> io::Result<Vec<String>> {
-        let path = self.supervisor.dir(&self.id).join(hooks::FILE);
+        let path = self.dir().join(hooks::FILE);
         let (known, generation) = (self.hooks_at, self.generation);
         let (from, bytes) = self
             .supervisor
@@ -226,10 +225,10 @@ impl Listener {
 
     /// An agent that tells neither its id nor what it asks: the one is found in what its process has
     /// open, the other on its screen.
-    pub(super) fn trace_by(&mut self, session: &Session, process: &ProcessMark) {
+    pub(super) fn trace_by(&mut self, session: &Session, process: &Process) {
         let silent = session.spec.traits.refs == RefOrigin::Learned
             && self.dialect.source() == Source::Transcript;
-        let worktree = session.worktree.as_deref().filter(|_| silent);
+        let worktree = session.place.worktree.as_deref().filter(|_| silent);
         self.trace = worktree.and_then(|worktree| Trace::new(process, worktree));
         if silent {
             // Only its screen tells when what it asked there is gone.
@@ -377,7 +376,7 @@ impl Listener {
     pub(super) async fn keep_transcript(&mut self) {
         let began = Instant::now();
         let Some(id) = self.agent_ref.as_deref() else { return };
-        let vault = Vault::of(&self.supervisor.dir(&self.id), id);
+        let vault = Vault::of(&self.dir(), id);
         let (rows, files) = (self.rows(), self.files().await);
         let keep = move || match rows {
             Some(rows) => vault.keep_rows(&rows),
@@ -406,7 +405,7 @@ impl Listener {
     /// record of it, and its own, without which it could not go on.
     async fn keep_words(&mut self) -> io::Result<()> {
         self.sync().await?;
-        let dir = self.supervisor.dir(&self.id);
+        let dir = self.dir();
         let (paths, rows) = (self.files().await.own(), self.rows());
         self.supervisor
             .run_blocking(move || {
@@ -469,6 +468,11 @@ impl Listener {
         self.conversation.add(Place::Ours, agent_ref, Said::new(Voice::System, content))?;
         self.supervisor.live.conversation_grew();
         Ok(())
+    }
+
+    /// The folder of its session.
+    pub(super) fn dir(&self) -> PathBuf {
+        self.supervisor.dir(&self.id)
     }
 
     /// The session as the log has it, with everything that was told before this.

@@ -11,7 +11,7 @@ use std::path::Path;
 impl Listener {
     /// Goes on in the folder that took the place of a deleted one.
     pub(super) async fn move_house(&mut self) -> io::Result<()> {
-        let dir = self.supervisor.dir(&self.id);
+        let dir = self.dir();
         self.conversation.move_to(&dir)?;
         self.supervisor.live.conversation_grew();
         let (hooks_at, generation) = (self.hooks_at.unwrap_or_default(), self.generation);

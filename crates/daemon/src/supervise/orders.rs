@@ -7,17 +7,18 @@ use crate::holder::reads_terminal;
 use crate::links::HolderCommand;
 use crate::{locks, screens};
 use glis_agent::Source;
+use glis_core::AskId;
 use glis_core::input::Outcome;
 use glis_core::safe::{ScreenState, judge_quiet};
 use glis_core::talk::Ask;
 use glis_core::verdict::Answerer;
 use glis_wire::hold::Order;
 use std::io;
-use std::time::Duration;
+use std::path::Path;
 use tokio::time::Instant;
 
-/// A holder answers an order at once; after this long it is looked at whether it was stopped.
-const ANSWER_TIME: Duration = Duration::from_secs(5);
+/// Why an answer comes too late.
+pub(super) const OFF_SCREEN: &str = "the question is no longer on the screen";
 
 impl Link {
     pub(super) async fn run_command(&mut self, command: HolderCommand) -> io::Result<()> {
@@ -39,9 +40,7 @@ impl Link {
                 }
                 if self.listener.dialect.source() == Source::Screen && !self.still_asks(&ask).await
                 {
-                    let why = "the question is no longer on the screen".to_owned();
-                    self.outcome(Outcome::AnswerNotGiven { ask: ask.id, why: why.into() }).await;
-                    return Ok(());
+                    return self.not_given(ask.id, OFF_SCREEN.to_owned()).await;
                 }
                 let dialect = &self.listener.dialect;
                 let keys = match &reason {
@@ -50,11 +49,7 @@ impl Link {
                 };
                 let keys = match keys {
                     Ok(keys) => keys,
-                    Err(why) => {
-                        self.outcome(Outcome::AnswerNotGiven { ask: ask.id, why: why.into() })
-                            .await;
-                        return Ok(());
-                    }
+                    Err(why) => return self.not_given(ask.id, why).await,
                 };
                 self.listener.dialect.answered(&ask, &answer);
                 if self.listener.dialect.shows_ask(&ask, &[]).is_some() {
@@ -64,11 +59,11 @@ impl Link {
             }
             HolderCommand::Interrupt => self.interrupt().await,
             HolderCommand::Freeze(op) => {
-                let order = self.number(Waits::Freeze(op));
+                let order = self.owed.number(Waits::Freeze(op));
                 self.peer.send(&Order::Freeze { order }).await
             }
             HolderCommand::Thaw(op) => {
-                let order = self.number(Waits::Thaw(op));
+                let order = self.owed.number(Waits::Thaw(op));
                 self.peer.send(&Order::Thaw { order }).await
             }
             HolderCommand::CheckIdle(cause, answer) => {
@@ -92,45 +87,32 @@ impl Link {
     }
 
     pub(super) async fn write(&mut self, waits: Waits, bytes: &[u8]) -> io::Result<()> {
-        let order = self.number(waits);
+        let order = self.owed.number(waits);
         self.peer.send_raw(order, bytes).await
-    }
-
-    /// A number for an order that is waited for.
-    fn number(&mut self, waits: Waits) -> u64 {
-        let order = self.next_order;
-        self.next_order += 1;
-        self.orders.insert(order, waits);
-        self.wake_at.get_or_insert(Instant::now() + ANSWER_TIME);
-        order
     }
 
     /// A holder that has not answered in time is looked after.
     pub(super) async fn wake_holder(&mut self) {
         let process = Some(self.process.clone());
         self.listener.supervisor.wake_holder(&self.listener.id, process).await;
-        self.wake_at = Some(Instant::now() + ANSWER_TIME);
-    }
-
-    /// The wait for the answer to an order, if there was one.
-    fn answered(&mut self, order: u64) -> Option<Waits> {
-        let waits = self.orders.remove(&order);
-        self.wake_at = (!self.orders.is_empty()).then(|| Instant::now() + ANSWER_TIME);
-        waits
+        self.owed.wait_on();
     }
 
     pub(super) async fn written(&mut self, order: u64) {
-        match self.answered(order) {
+        match self.owed.answered(order) {
             Some(Waits::Paste(message, text)) => self.enter_soon(message, text),
             Some(Waits::Delivery(message, text)) => {
                 // An agent with words of its own confirms in its own words what it took.
                 if self.listener.dialect.source() == Source::Screen {
-                    if let Err(fault) = self.listener.note_message(text) {
-                        complain(&self.listener.id, &fault);
-                    }
+                    let noted = self.listener.note_message(text);
                     // An agent that got a message counts as busy until its screen says otherwise.
                     self.flows().await;
                     self.rest_at = Some(Instant::now() + WINDOW);
+                    if let Err(fault) = noted {
+                        complain(&self.listener.id, &fault);
+                        self.owed.unnoted = Some(message);
+                        return;
+                    }
                 }
                 self.outcome(Outcome::Delivered { message }).await;
             }
@@ -145,18 +127,36 @@ impl Link {
                 }
                 self.outcome(Outcome::AnswerGiven { ask: ask.id }).await;
             }
-            Some(Waits::Freeze(op)) => self.outcome(Outcome::ProcessFrozen { op }).await,
+            Some(Waits::Freeze(op)) => {
+                self.outcome(Outcome::Frozen { op, result: Ok(()) }).await;
+            }
             Some(Waits::Thaw(op)) => {
                 // Its screen was not listened to while it was stopped.
                 self.rest_at = Some(Instant::now() + WINDOW);
-                self.outcome(Outcome::Thawed { op }).await;
+                self.outcome(Outcome::Thawed { op, result: Ok(()) }).await;
             }
             Some(Waits::Nothing) | None => {}
         }
     }
 
+    /// Writes down what a plain program was told while the disk was full. It is delivered with that and not before:
+    /// a daemon that dies meanwhile would leave its text nowhere.
+    pub(super) async fn note_late(&mut self) {
+        let Some(message) = self.owed.unnoted.take() else { return };
+        if self.listener.conversation.catch_up().is_ok() {
+            return self.outcome(Outcome::Delivered { message }).await;
+        }
+        self.owed.unnoted = Some(message);
+        self.keep_at = Some(Instant::now() + self.listener.vault_pace);
+    }
+
     pub(super) async fn refused(&mut self, order: u64, why: String) {
-        match self.answered(order) {
+        let waits = self.owed.answered(order);
+        self.give_up(waits, why).await;
+    }
+
+    async fn give_up(&mut self, waits: Option<Waits>, why: String) {
+        match waits {
             Some(Waits::Paste(message, _) | Waits::Delivery(message, _)) => {
                 self.outcome(Outcome::NotDelivered { message, why }).await;
             }
@@ -164,10 +164,10 @@ impl Link {
                 self.outcome(Outcome::AnswerNotGiven { ask: ask.id, why: why.into() }).await;
             }
             Some(Waits::Freeze(op)) => {
-                self.outcome(Outcome::NotFrozen { op, why: why.into() }).await;
+                self.outcome(Outcome::Frozen { op, result: Err(why.into()) }).await;
             }
             Some(Waits::Thaw(op)) => {
-                self.outcome(Outcome::NotThawed { op, why: why.into() }).await;
+                self.outcome(Outcome::Thawed { op, result: Err(why.into()) }).await;
             }
             Some(Waits::Nothing) | None => complain(&self.listener.id, &io::Error::other(why)),
         }
@@ -175,26 +175,18 @@ impl Link {
 
     /// What can never be handed over as it is.
     pub(super) async fn refused_for_good(&mut self, order: u64, why: String) {
-        match self.answered(order) {
-            Some(Waits::Paste(message, text) | Waits::Delivery(message, text)) => {
-                // It leaves the queue with this: its text is kept first.
-                if let Err(fault) = self.listener.note_unsent(&text, &why).await {
-                    complain(&self.listener.id, &fault);
-                    return self.outcome(Outcome::NotDelivered { message, why }).await;
+        let waits = self.owed.answered(order);
+        if let Some(Waits::Paste(message, text) | Waits::Delivery(message, text)) = &waits {
+            // It leaves the queue with this: its text is kept first.
+            match self.listener.note_unsent(text, &why).await {
+                Ok(()) => {
+                    let message = *message;
+                    return self.outcome(Outcome::Undeliverable { message, why }).await;
                 }
-                self.outcome(Outcome::Undeliverable { message, why }).await;
+                Err(fault) => complain(&self.listener.id, &fault),
             }
-            Some(Waits::Answer(ask, _)) => {
-                self.outcome(Outcome::AnswerNotGiven { ask: ask.id, why: why.into() }).await;
-            }
-            Some(Waits::Freeze(op)) => {
-                self.outcome(Outcome::NotFrozen { op, why: why.into() }).await;
-            }
-            Some(Waits::Thaw(op)) => {
-                self.outcome(Outcome::NotThawed { op, why: why.into() }).await;
-            }
-            Some(Waits::Nothing) | None => complain(&self.listener.id, &io::Error::other(why)),
         }
+        self.give_up(waits, why).await;
     }
 
     /// The screen is looked at again right before anything is typed into it, and for a rule also
@@ -207,21 +199,29 @@ impl Link {
         match ask.answerer {
             Answerer::Person => true,
             Answerer::Rules | Answerer::Before => {
-                let dir = self.listener.supervisor.dir(&self.listener.id);
-                reads_terminal(&dir, &self.process).await
+                reads_terminal(&self.listener.dir(), &self.process).await
             }
         }
     }
 
+    /// Looks at the screen of this run.
+    pub(super) async fn look<T: Send + 'static>(
+        &self,
+        look: fn(&Path, u64) -> io::Result<T>,
+    ) -> io::Result<T> {
+        let (dir, from) = (self.listener.dir(), self.began_at);
+        self.listener.supervisor.run_blocking(move || look(&dir, from)).await
+    }
+
     pub(super) async fn look_at_screen(&self) -> ScreenState {
-        let (dir, from) = (self.listener.supervisor.dir(&self.listener.id), self.began_at);
-        let look = self
-            .listener
-            .supervisor
-            .run_blocking(move || screens::look_at_cursor(&dir, from))
-            .await;
-        let look = look.unwrap_or_default();
+        let look = self.look(screens::look_at_cursor).await.unwrap_or_default();
         judge_quiet(&look, &self.listener.supervisor.config().patterns())
+    }
+
+    /// Tells why an answer is not given.
+    pub(super) async fn not_given(&self, ask: AskId, why: String) -> io::Result<()> {
+        self.outcome(Outcome::AnswerNotGiven { ask, why: why.into() }).await;
+        Ok(())
     }
 
     pub(super) async fn outcome(&self, outcome: Outcome) {

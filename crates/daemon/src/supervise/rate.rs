@@ -1,5 +1,6 @@
 //! How fast a program prints, over the last five seconds and no longer.
 
+use glis_core::safe::ScreenState;
 use std::collections::VecDeque;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -9,7 +10,6 @@ pub(super) const WINDOW: Duration = Duration::from_secs(5);
 /// Half a character a second over that time. A program that prints no more does not count as printing.
 const QUIET_BYTES: u64 = 2;
 
-/// What was printed lately.
 #[derive(Debug, Default)]
 pub(super) struct Rate {
     pieces: VecDeque<(Instant, u64)>,
@@ -23,7 +23,6 @@ impl Rate {
         self.pieces.push_back((now, bytes));
     }
 
-    /// Whether it prints.
     pub(super) fn flows(&mut self, now: Instant) -> bool {
         self.forget(now);
         self.sum() > QUIET_BYTES
@@ -46,6 +45,38 @@ impl Rate {
 
     fn sum(&self) -> u64 {
         self.pieces.iter().map(|(_, bytes)| bytes).sum()
+    }
+}
+
+/// The screen of a program that says nothing about itself.
+#[derive(Default)]
+pub(super) struct Flow {
+    pub(super) rate: Rate,
+    /// The screen counts as moving.
+    pub(super) moves: bool,
+    /// What it was last judged to be.
+    judged: Option<ScreenState>,
+    /// Something has moved on it, and it has come to rest as it was before.
+    pub(super) stirred: bool,
+}
+
+impl Flow {
+    pub(super) fn of(state: &ScreenState) -> Self {
+        Self { moves: *state == ScreenState::Flowing, ..Self::default() }
+    }
+
+    /// It moves. Whether that is news.
+    pub(super) fn begins(&mut self) -> bool {
+        if !self.moves {
+            self.judged = None;
+        }
+        !std::mem::replace(&mut self.moves, true)
+    }
+
+    /// It has come to rest, and is judged to be this.
+    pub(super) fn rests(&mut self, state: &ScreenState) {
+        self.moves = false;
+        self.stirred = self.judged.replace(state.clone()).as_ref() == Some(state);
     }
 }
 

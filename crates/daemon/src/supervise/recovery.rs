@@ -9,7 +9,6 @@ use crate::jobs::LISTEN;
 use crate::locks::is_locked;
 use crate::panics::caught;
 use crate::peer::Peer;
-use crate::process::process_of;
 use glis_core::event::Ending;
 use glis_core::input::World;
 use glis_core::leftover::Leftovers;
@@ -33,7 +32,7 @@ pub(super) async fn recover(supervisor: &Arc<Supervisor>, session: Session) {
             faults::until_gone(&supervisor, &session).await;
         }
         if session.runs() {
-            let generation = session.generation;
+            let generation = session.agent.generation;
             return faults::finish(&supervisor, session, generation).await;
         }
         let world = World::Gone { left: Leftovers::default() };
@@ -45,7 +44,7 @@ pub(super) async fn recover(supervisor: &Arc<Supervisor>, session: Session) {
 /// lives.
 async fn find_out(supervisor: &Arc<Supervisor>, session: Session) {
     let dir = supervisor.dir(&session.id);
-    let generation = session.generation;
+    let generation = session.agent.generation;
     if !session.expects_process() {
         if is_locked(&dir)
             && let Some((peer, hello)) = find_holder(&dir, session.process()).await
@@ -113,18 +112,19 @@ async fn adopt(supervisor: &Arc<Supervisor>, session: Session, met: (Peer, Hello
     let hello = &met.1;
     crate::diary(&format!(
         "session {}: process {} of start {} is taken over, the log knows {} starts",
-        session.id, hello.process.pid, hello.generation, session.generation
+        session.id, hello.process.pid, hello.generation, session.agent.generation
     ));
     let world = World::Alive {
         generation: hello.generation,
-        process: process_of(&hello.process),
+        process: hello.process.clone(),
         began_at: hello.began_at,
-        untouched: hello.inputs == Some(0),
+        // What is on its way by the log may have been sent by a daemon that the log knows nothing of.
+        untouched: false,
     };
     let id = session.id.clone();
     supervisor.tell_world(session.id, world).await;
     let now = supervisor.session(&id).await;
-    if let Some(now) = now.filter(|now| now.generation == hello.generation) {
+    if let Some(now) = now.filter(|now| now.agent.generation == hello.generation) {
         stay_until_caught_up(supervisor, now, met).await;
     }
 }

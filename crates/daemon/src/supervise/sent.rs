@@ -2,8 +2,7 @@
 //! shows that it was not taken, asked about where it cannot be known, and never waited for in vain.
 
 use super::link::Link;
-use super::pending::{Sent, Waits};
-use crate::process::is_stopped;
+use super::pending::{Sent, Typing, Waits};
 use glis_agent::{ENTER, Interrupt, Shown};
 use glis_core::MessageId;
 use glis_core::input::Outcome;
@@ -40,18 +39,18 @@ impl Link {
     /// Remembers what was typed. If nothing ever moves on the screen, nothing was read: then there
     /// is nothing to judge.
     pub(super) fn note_sent(&mut self, message: MessageId, text: String) {
-        self.sent = Some(Sent::now(message, text));
+        self.typed.sent = Some(Sent::now(message, text));
         self.rest_at = Some(Instant::now() + UNTAKEN_TIME);
     }
 
     /// Judges what was typed by a screen that has come to rest.
     pub(super) async fn judge_sent(&mut self, shown: &Shown, lines: &[String]) -> io::Result<()> {
-        let Some(Sent { message, at, .. }) = self.sent else { return Ok(()) };
+        let Some(Sent { message, at, .. }) = self.typed.sent else { return Ok(()) };
         let session = self.listener.session().await;
-        let front = session.as_ref().and_then(|session| session.queue.front());
+        let front = session.as_ref().and_then(|session| session.talk.queue.front());
         let delivery = front.filter(|front| front.id == message).map(|front| front.delivery);
         if !matches!(delivery, Some(Delivery::Sent | Delivery::Doubtful)) {
-            self.sent = None;
+            self.typed.sent = None;
             return Ok(());
         }
         if self.moved_at <= at {
@@ -62,26 +61,23 @@ impl Link {
             self.rest_at = Some(due);
             return Ok(());
         }
-        let pid = self.process.pid;
-        let stopped = self
-            .listener
-            .supervisor
-            .run_blocking(move || Ok(is_stopped(pid)))
-            .await
-            .unwrap_or(true);
+        let deaf = self.is_deaf().await;
         let stands = |sent: &Sent| {
             *shown == Shown::Draft
                 && sent.enters < ENTERS_MAX
                 && self.listener.dialect.holds(&sent.text, lines)
         };
         let outcome = match shown {
-            // What stands still because its process does will be read later.
-            _ if stopped => return Ok(()),
-            _ if self.sent.as_ref().is_some_and(stands) => return self.enter_again().await,
+            // What was not read yet will be later.
+            _ if deaf => {
+                self.rest_at = Some(Instant::now() + UNTAKEN_TIME);
+                return Ok(());
+            }
+            _ if self.typed.sent.as_ref().is_some_and(stands) => return self.enter_again().await,
             // A person is asked about it already.
             _ if delivery == Some(Delivery::Doubtful) => return Ok(()),
-            Shown::Prompt if self.retyped != Some(message) => {
-                self.retyped = Some(message);
+            Shown::Prompt if self.typed.retyped != Some(message) => {
+                self.typed.retyped = Some(message);
                 let why = "its terminal did not take it; it is typed once more".to_owned();
                 Outcome::NotDelivered { message, why }
             }
@@ -89,14 +85,21 @@ impl Link {
             Shown::Prompt | Shown::Draft => Outcome::NotTaken { message },
             Shown::Asking(_) | Shown::Dialog(_) | Shown::Other => return Ok(()),
         };
-        self.sent = None;
+        self.typed.sent = None;
         self.outcome(outcome).await;
         Ok(())
     }
 
+    /// Whether the agent does not wait for keys at present.
+    pub(super) async fn is_deaf(&self) -> bool {
+        let pid = self.process.pid;
+        let look = move || Ok(glis_os::terminal::is_deaf(pid));
+        self.listener.supervisor.run_blocking(look).await.unwrap_or(true)
+    }
+
     /// Presses Enter once more: what was typed stands at the prompt, and nothing else.
     async fn enter_again(&mut self) -> io::Result<()> {
-        if let Some(sent) = &mut self.sent {
+        if let Some(sent) = &mut self.typed.sent {
             sent.enters += 1;
         }
         self.rest_at = Some(Instant::now() + UNTAKEN_TIME);
@@ -105,14 +108,14 @@ impl Link {
 
     /// Interrupts the agent, once there is something to interrupt. What waits to be typed is not.
     pub(super) async fn interrupt(&mut self) -> io::Result<()> {
-        if let Some(message) = self.forget_typing() {
+        if let Some(Typing { message, .. }) = self.typed.typing.take() {
             let why = "it was to be interrupted before the message was typed".to_owned();
             self.outcome(Outcome::NotDelivered { message, why }).await;
-            self.held = Some(Instant::now());
-        } else if self.sent.is_some() {
-            self.held = Some(Instant::now() + INTERRUPT_PATIENCE);
+            self.typed.held = Some(Instant::now());
+        } else if self.typed.sent.is_some() {
+            self.typed.held = Some(Instant::now() + INTERRUPT_PATIENCE);
         } else if self.listener.dialect.shows_work(&[]).is_some() {
-            self.held = Some(Instant::now() + SHOWN_PATIENCE);
+            self.typed.held = Some(Instant::now() + SHOWN_PATIENCE);
         } else {
             return self.press_interrupt().await;
         }
@@ -123,13 +126,13 @@ impl Link {
     /// Lets an interruption go that has waited, as soon as what was typed has begun a turn and the
     /// screen shows it. If it is seen to have begun none, there is nothing to interrupt.
     pub(super) async fn judge_held(&mut self, shown: &Shown, lines: &[String]) -> io::Result<()> {
-        let Some(until) = self.held else { return Ok(()) };
+        let Some(until) = self.typed.held else { return Ok(()) };
         let Some(session) = self.listener.session().await else { return Ok(()) };
-        let sent = self.sent.as_ref().map(|sent| sent.message);
+        let sent = self.typed.sent.as_ref().map(|sent| sent.message);
         let on_its_way = sent.is_some_and(|message| is_on_its_way(&session, message));
         let wanted = matches!(session.phase, Phase::Pausing(_));
         if !wanted || !(on_its_way || session.turn().under_way()) {
-            self.held = None;
+            self.typed.held = None;
             return Ok(());
         }
         let early = Instant::now() < until;
@@ -139,19 +142,19 @@ impl Link {
             self.look_at = Some(Instant::now() + LOOK_PACE);
             return Ok(());
         }
-        self.held = None;
+        self.typed.held = None;
         self.press_interrupt().await
     }
 
     /// Presses the key of an interruption once more that was swallowed: the turn goes on and the pause
     /// still waits for its end, though the screen shows work or a long time has passed.
     pub(super) async fn judge_swallowed(&mut self, lines: &[String]) -> io::Result<()> {
-        let Some(at) = self.swallowed_at else { return Ok(()) };
+        let Some(at) = self.typed.swallowed_at else { return Ok(()) };
         let Some(session) = self.listener.session().await else { return Ok(()) };
         let works = self.listener.dialect.shows_work(lines) == Some(true);
         let unseen = if works { Duration::ZERO } else { UNSEEN_TIME };
         if !waits_for_its_end(&session) || !session.turn().under_way() {
-            self.swallowed_at = None;
+            self.typed.swallowed_at = None;
         } else if at + unseen <= Instant::now() {
             return self.press_interrupt().await;
         } else {
@@ -171,7 +174,7 @@ impl Link {
     fn mind_swallowing(&mut self) {
         if self.listener.dialect.shows_work(&[]).is_some() {
             let at = Instant::now() + SWALLOWED_TIME;
-            self.swallowed_at = Some(at);
+            self.typed.swallowed_at = Some(at);
             self.look_at = Some(at);
         }
     }

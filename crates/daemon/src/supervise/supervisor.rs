@@ -20,48 +20,25 @@ use tokio::runtime::Handle;
 
 /// Supervises the holders of all sessions.
 pub(crate) struct Supervisor {
-    pub(super) home: Home,
-    pub(super) settings: Arc<Settings>,
-    pub(super) mailbox: Mailbox,
-    pub(super) environments: Arc<Environments>,
+    pub(crate) home: Home,
+    pub(crate) settings: Arc<Settings>,
+    pub(crate) mailbox: Mailbox,
+    pub(crate) environments: Arc<Environments>,
     pub(crate) live: Arc<Live>,
-    pub(super) links: Arc<Links>,
+    pub(crate) links: Arc<Links>,
     /// What agents need to know of this machine, the same for every session.
-    pub(super) agents: Places,
-    pub(super) runtime: Handle,
-    pools: Pools,
+    pub(crate) agents: Places,
+    /// The controller, which asks for ends, is a thread without a runtime of its own.
+    pub(crate) runtime: Handle,
+    pub(crate) pools: Pools,
 }
 
 impl Supervisor {
-    /// Belongs to the runtime that this is called in.
-    pub(crate) fn new(
-        (home, settings, mailbox): (Home, Arc<Settings>, Mailbox),
-        environments: Arc<Environments>,
-        live: Arc<Live>,
-        links: Arc<Links>,
-        agents: Places,
-        pools: Pools,
-    ) -> Arc<Self> {
-        let runtime = Handle::current();
-        Arc::new(Self {
-            home,
-            settings,
-            mailbox,
-            environments,
-            live,
-            links,
-            agents,
-            runtime,
-            pools,
-        })
-    }
-
     /// What is configured at the moment.
     pub(super) fn config(&self) -> Arc<Config> {
         self.settings.now()
     }
 
-    /// A session's folder.
     pub(super) fn dir(&self, id: &SessionId) -> PathBuf {
         self.home.session(&id.0)
     }

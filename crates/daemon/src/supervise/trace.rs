@@ -4,10 +4,10 @@
 //! is what this very process holds, and only an id that was given after it had begun: programs look
 //! into old conversations as well.
 
-use crate::process::start_ticks;
 use glis_agent::{Agent, OpenRef, RefFile};
+use glis_core::session::Process;
+use glis_os::process::{open_files_of, runs, time_of};
 use glis_record::durable;
-use glis_wire::hold::ProcessMark;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -18,7 +18,7 @@ const SLACK: Duration = Duration::from_millis(50);
 /// The process that is looked at.
 #[derive(Clone)]
 pub(super) struct Trace {
-    process: ProcessMark,
+    process: Process,
     worktree: PathBuf,
     began_ms: u64,
     /// Whether a user began the conversation in our folder, for those that were looked at.
@@ -37,11 +37,11 @@ struct Open {
 }
 
 impl Trace {
-    pub(super) fn new(process: &ProcessMark, worktree: &str) -> Option<Self> {
+    pub(super) fn new(process: &Process, worktree: &str) -> Option<Self> {
         Some(Self {
             process: process.clone(),
             worktree: PathBuf::from(worktree),
-            began_ms: began_ms(process)?,
+            began_ms: began_ms(process.start_ticks)?,
             judged: HashMap::new(),
             confirmed: false,
             writes_to: None,
@@ -99,24 +99,16 @@ fn choose<'o>(open: &'o [Open], current: Option<&str>, began_ms: u64) -> Option<
 }
 
 /// What the process has open. Its number may be another's by now: nothing of that one counts.
-fn held(agent: &dyn Agent, process: &ProcessMark) -> Vec<(OpenRef, PathBuf)> {
-    let pid = process.pid;
-    let Ok(files) = std::fs::read_dir(format!("/proc/{pid}/fd")) else { return Vec::new() };
-    let paths = files.filter_map(|file| std::fs::read_link(file.ok()?.path()).ok());
-    let held: Vec<_> =
-        paths.filter_map(|path| Some((agent.ref_of_file(path.to_str()?)?, path))).collect();
-    if start_ticks(pid) == Some(process.start_ticks) { held } else { Vec::new() }
+fn held(agent: &dyn Agent, process: &Process) -> Vec<(OpenRef, PathBuf)> {
+    let known = |path: PathBuf| Some((agent.ref_of_file(path.to_str()?)?, path));
+    let held: Vec<_> = open_files_of(process.pid).filter_map(known).collect();
+    if runs(process.pid, process.start_ticks) { held } else { Vec::new() }
 }
 
-/// When the process began, in milliseconds since the Unix epoch.
-fn began_ms(process: &ProcessMark) -> Option<u64> {
-    let uptime = std::fs::read_to_string("/proc/uptime").ok()?;
-    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).ok()?;
-    let uptime: f64 = uptime.split_ascii_whitespace().next()?.parse().ok()?;
-    let booted = now.checked_sub(Duration::try_from_secs_f64(uptime).ok()?)?;
-    let ticks_a_second = rustix::param::clock_ticks_per_second().max(1);
-    let after_boot = Duration::from_millis(process.start_ticks * 1000 / ticks_a_second);
-    u64::try_from((booted + after_boot).as_millis()).ok()
+/// The time of a tick, in milliseconds since the Unix epoch.
+fn began_ms(start_ticks: u64) -> Option<u64> {
+    let since = time_of(start_ticks)?.duration_since(SystemTime::UNIX_EPOCH).ok()?;
+    u64::try_from(since.as_millis()).ok()
 }
 
 fn same_folder(one: &Path, other: &Path) -> bool {
@@ -158,10 +150,9 @@ mod tests {
     #[test]
     fn this_process_began_a_moment_ago() {
         let pid = i32::try_from(std::process::id()).unwrap();
-        let start_ticks = start_ticks(pid).unwrap();
-        let mark = ProcessMark { pid, start_ticks, boot_id: String::new() };
+        let start_ticks = glis_os::process::start_ticks(pid).unwrap();
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_millis();
-        let age = now - u128::from(began_ms(&mark).unwrap());
+        let age = now - u128::from(began_ms(start_ticks).unwrap());
         assert!(age < 600_000, "{age}");
     }
 }

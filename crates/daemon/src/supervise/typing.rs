@@ -2,6 +2,7 @@
 //! until it shows that it was taken.
 
 use super::link::Link;
+use super::orders::OFF_SCREEN;
 use super::pending::{Answering, DIALOG, Entering, Occasion, OnScreen, Typing, Waits};
 use crate::screens;
 use glis_agent::{ENTER, ScreenPrompt, Shown, Source};
@@ -22,8 +23,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const IN_A_ROW: Duration = Duration::from_secs(2);
 /// Some programs swallow a key that comes right after they have painted a question.
 const PRESSES_MAX: u8 = 5;
-/// Before a key is taken for swallowed. One that was only slow to be taken would be pressed twice, and
-/// the second would meet whatever comes after the question.
+/// How long a program waits for keys before one is taken for swallowed. One that was only slow to be taken
+/// would be pressed twice, and the second would meet whatever comes after the question.
 const PRESS_PACE: Duration = Duration::from_millis(1500);
 /// A screen that has not moved for so long shows what there is. One that has just taken a message may
 /// show an empty prompt for a moment, and for longer where the machine is busy.
@@ -32,6 +33,9 @@ const STILL_TIME: Duration = Duration::from_secs(2);
 /// together with a paste (Claude Code up to 2.1.197), and read it apart after 20 ms at rest, later where the
 /// machine is busy. What shows nothing in this time is entered all the same.
 const ECHO_TIME: Duration = Duration::from_millis(250);
+/// Before a screen is looked at again that could not be: it may have said its last word, and nothing else would tell
+/// of it.
+const AGAIN_PACE: Duration = Duration::from_millis(500);
 /// Between two looks at a screen that something waits for.
 const LOOK_PACE: Duration = Duration::from_millis(150);
 
@@ -42,13 +46,8 @@ impl Link {
         message: MessageId,
         text: String,
     ) -> io::Result<()> {
-        self.typing = Some(Typing { message, text, until: Instant::now() + PATIENCE });
+        self.typed.typing = Some(Typing { message, text, until: Instant::now() + PATIENCE });
         self.attend(Occasion::Moved).await
-    }
-
-    /// Gives up to type what was not typed yet.
-    pub(super) fn forget_typing(&mut self) -> Option<MessageId> {
-        self.typing.take().map(|typing| typing.message)
     }
 
     /// Presses the keys of an answer as soon as the question is there.
@@ -60,9 +59,7 @@ impl Link {
     ) -> io::Result<()> {
         let open = self.listener.on_screen.iter_mut().find(|open| open.ask.id == ask.id);
         let Some(open) = open else {
-            let why = "the question is no longer on the screen".to_owned();
-            self.outcome(Outcome::AnswerNotGiven { ask: ask.id.clone(), why: why.into() }).await;
-            return Ok(());
+            return self.not_given(ask.id.clone(), OFF_SCREEN.to_owned()).await;
         };
         let now = Instant::now();
         let until = now + PATIENCE;
@@ -73,22 +70,24 @@ impl Link {
         self.attend(Occasion::Moved).await
     }
 
+    /// Whether anything waits for what the screen shows.
+    pub(super) fn waits_for_screen(&self) -> bool {
+        self.typed.waits() || self.dialog.is_some() || !self.listener.on_screen.is_empty()
+    }
+
     /// Looks at the screen if anything depends on it.
     pub(super) async fn attend(&mut self, occasion: Occasion) -> io::Result<()> {
-        let asks = !self.listener.on_screen.is_empty() || self.dialog.is_some();
-        let interrupts = self.held.is_some() || self.swallowed_at.is_some();
-        let types = self.typing.is_some() || self.entering.is_some();
-        let waits = types || interrupts || asks;
-        if self.listener.ready && !waits && occasion == Occasion::Moved {
+        if self.listener.ready && !self.waits_for_screen() && occasion == Occasion::Moved {
             return Ok(());
         }
-        let (dir, from) = (self.listener.supervisor.dir(&self.listener.id), self.began_at);
-        let lines = self
-            .listener
-            .supervisor
-            .run_blocking(move || screens::glance(&dir, from))
-            .await
-            .unwrap_or_default();
+        let Ok(lines) = self.look(screens::glance).await else {
+            let again = match occasion {
+                Occasion::Moved => &mut self.look_at,
+                Occasion::Rested => &mut self.rest_at,
+            };
+            *again = Some(Instant::now() + AGAIN_PACE);
+            return Ok(());
+        };
         let shown = self.listener.dialect.shows(&lines);
         if shown == Shown::Prompt && !self.listener.ready {
             self.listener.ready = true;
@@ -116,9 +115,10 @@ impl Link {
         }
         self.judge_entering(&shown).await?;
         self.judge_prompt(&shown, &lines).await?;
-        if let Some(entering) = &self.entering {
+        if let Some(entering) = &self.typed.entering {
             self.look_at = Some(entering.by);
-        } else if self.typing.is_some() || self.listener.on_screen.iter().any(OnScreen::is_answered)
+        } else if self.typed.typing.is_some()
+            || self.listener.on_screen.iter().any(OnScreen::is_answered)
         {
             self.look_at = Some(Instant::now() + LOOK_PACE);
         }
@@ -128,7 +128,7 @@ impl Link {
     /// Notes what stands at the prompt, unless it is what was typed for a message. What has waited behind a
     /// person's draft is handed over once that is gone.
     async fn note_prompt(&mut self, shown: &Shown, occasion: Occasion) {
-        if self.sent.is_some() || self.listener.dialect.source() != Source::Transcript {
+        if self.typed.sent.is_some() || self.listener.dialect.source() != Source::Transcript {
             return;
         }
         let before = self.listener.supervisor.live.note_prompt(&self.listener.id, shown);
@@ -189,6 +189,8 @@ impl Link {
         if self.listener.on_screen.iter().any(by_rule) && !self.is_for_rules(&id).await {
             return self.withdraw(id).await;
         }
+        let pressed = |open: &OnScreen| open.ask.id == id && open.is_pressed();
+        let deaf = self.listener.on_screen.iter().any(pressed) && self.is_deaf().await;
         let Some(open) = self.listener.on_screen.iter_mut().find(of_it) else { return Ok(()) };
         match self.listener.dialect.shows_ask(&open.ask, lines) {
             Some(true) => {
@@ -198,6 +200,9 @@ impl Link {
                 let seen_by_nobody = !open.ask.answerer.is_person();
                 if seen_by_nobody && !self.listener.dialect.shows_exactly(&open.ask, lines) {
                     return self.give_up_if_late(&id, lines).await;
+                }
+                if deaf {
+                    answer.again_at = Instant::now() + PRESS_PACE;
                 }
                 let may = occasion == Occasion::Rested && answer.presses < PRESSES_MAX;
                 if may && Instant::now() < answer.again_at {
@@ -253,7 +258,7 @@ impl Link {
                 Some(before) => format!("the screen shows another question first: {}", before.0),
                 None => "the question is not on the screen".to_owned(),
             };
-            self.outcome(Outcome::AnswerNotGiven { ask: id.clone(), why: why.into() }).await;
+            return self.not_given(id.clone(), why).await;
         }
         Ok(())
     }
@@ -262,14 +267,14 @@ impl Link {
     pub(super) fn enter_soon(&mut self, message: MessageId, text: String) {
         crate::failpoint::reach("enter", &self.agent);
         let now = Instant::now();
-        self.entering = Some(Entering { message, text, by: now + ECHO_TIME });
+        self.typed.entering = Some(Entering { message, text, by: now + ECHO_TIME });
         self.look_at = Some(now);
     }
 
     async fn judge_entering(&mut self, shown: &Shown) -> io::Result<()> {
         let due =
             |entering: &mut Entering| *shown != Shown::Prompt || entering.by <= Instant::now();
-        match self.entering.take_if(due) {
+        match self.typed.entering.take_if(due) {
             Some(Entering { message, text, .. }) => {
                 self.write(Waits::Delivery(message, text), ENTER).await
             }
@@ -278,7 +283,7 @@ impl Link {
     }
 
     async fn judge_prompt(&mut self, shown: &Shown, lines: &[String]) -> io::Result<()> {
-        let Some(Typing { message, text, until }) = self.typing.take() else { return Ok(()) };
+        let Some(Typing { message, text, until }) = self.typed.typing.take() else { return Ok(()) };
         // It may stand there already, of a time when its Enter was lost.
         let stands = *shown == Shown::Draft && self.listener.dialect.holds(&text, lines);
         if *shown == Shown::Prompt || stands {
@@ -300,7 +305,7 @@ impl Link {
             let why = why.to_owned();
             self.outcome(Outcome::NotDelivered { message, why }).await;
         } else {
-            self.typing = Some(Typing { message, text, until });
+            self.typed.typing = Some(Typing { message, text, until });
         }
         Ok(())
     }

@@ -3,24 +3,30 @@
 
 use super::Bench;
 use super::supervisor::supervisor;
-use crate::links::{HolderCommand, Links, Use};
+use crate::links::{HolderCommand, Links};
 use crate::peer::Peer;
-use crate::process;
 use glis_agent::hooks;
 use glis_core::event::Spot;
+use glis_core::input::Use;
 use glis_core::input::{Outcome, Sign};
 use glis_core::session::{Process, StopCause};
 use glis_core::spec::Mode;
 use glis_core::talk::{ALLOW, Ask};
 use glis_core::verdict::{Answerer, Author, Verdict};
 use glis_core::{Event, Input, SessionId};
+use glis_os::process;
 use glis_wire::frame::Frame;
-use glis_wire::hold::{Hello, PROTOCOL, ProcessMark, Report, Size, place};
+use glis_wire::hold::{Hello, PROTOCOL, Report, Size, place};
+use rustix::pty::{OpenptFlags, ioctl_tiocgptpeer, openpt, unlockpt};
+use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
 use serde_json::json;
 use std::path::Path;
+use std::process::Command;
 use std::sync::{Arc, PoisonError};
+use std::time::Duration;
 use tokio::net::UnixListener;
 use tokio::sync::oneshot;
+use tokio::time::timeout;
 
 /// What the dialog about the command looks like.
 const DIALOG: &str = "────────────────────\r\n Bash command\r\n\r\n   ls\r\n\r\n \
@@ -36,17 +42,14 @@ struct Scene {
     screen: String,
 }
 
-/// This very process plays the agent: its path of programs counts.
-fn this_process() -> Process {
-    let pid = i32::try_from(std::process::id()).unwrap();
-    let boot_id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
+/// What plays the agent: its path of programs counts.
+fn mark(pid: u32) -> Process {
+    let pid = i32::try_from(pid).unwrap();
     let start_ticks = process::start_ticks(pid).unwrap();
-    Process { pid, start_ticks, boot_id: boot_id.trim().to_owned() }
+    Process { pid, start_ticks, boot_id: process::boot_id().unwrap() }
 }
 
 fn hello(id: &SessionId, process: &Process) -> Hello {
-    let Process { pid, start_ticks, boot_id } = process.clone();
-    let process = json!(ProcessMark { pid, start_ticks, boot_id });
     let hello = json!({
         "protocol": PROTOCOL, "version": "0", "session": id.0, "generation": 1, "holder_pid": 1,
         "process": process, "end": 0, "began_at": 0, "oldest": 0, "size": json!(Size::USUAL), "clients": 0,
@@ -56,12 +59,15 @@ fn hello(id: &SessionId, process: &Process) -> Hello {
 
 impl Scene {
     async fn new() -> Self {
+        Self::of(mark(std::process::id())).await
+    }
+
+    async fn of(process: Process) -> Self {
         let mut bench = Bench::new();
         let (supervisor, links) = supervisor(&bench);
         let id = bench.session().id;
         let (dir, worktree) = (bench.home.session(&id.0), bench.repo.to_str().unwrap().to_owned());
         std::fs::create_dir_all(dir.join(place::OUTPUT)).unwrap();
-        let process = this_process();
         for event in born(&worktree, &process) {
             record(&bench, &id, event);
         }
@@ -207,4 +213,31 @@ async fn it_is_withdrawn_when_the_question_was_left_to_a_person() {
     scene.record(Event::AskJudged { ask, text, verdict });
     scene.print(DIALOG).await;
     assert!(scene.end().await.is_err());
+}
+
+/// A program that is slow to read its keys would take every one of them: the second for the question that
+/// comes after the first, or for words at its prompt.
+#[expect(clippy::disallowed_methods, reason = "an agent that never reads")]
+#[tokio::test]
+async fn it_is_not_pressed_again_before_the_first_key_was_read() {
+    let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
+    let near = openpt(flags).unwrap();
+    unlockpt(&near).unwrap();
+    let far = ioctl_tiocgptpeer(&near, flags).unwrap();
+    let mut modes = tcgetattr(&far).unwrap();
+    modes.make_raw();
+    tcsetattr(&far, OptionalActions::Now, &modes).unwrap();
+    let mut agent =
+        Command::new("sleep").arg("600").stdin(far.try_clone().unwrap()).spawn().unwrap();
+    let mut scene = Scene::of(mark(agent.id())).await;
+    scene.answer().await;
+    scene.print(DIALOG).await;
+    assert_eq!(scene.end().await, Ok(b"1".to_vec()));
+    rustix::io::write(&near, b"1").unwrap();
+    let again = timeout(Duration::from_secs(4), scene.end()).await;
+    assert!(again.is_err(), "{again:?}");
+    rustix::io::read(&far, &mut [0_u8; 8]).unwrap();
+    assert_eq!(scene.end().await, Ok(b"1".to_vec()), "it was read, and swallowed");
+    agent.kill().unwrap();
+    agent.wait().unwrap();
 }

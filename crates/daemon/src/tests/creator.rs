@@ -7,16 +7,9 @@ use glis_core::{Event, Face, Origin};
 use glis_snapshot::git;
 use glis_wire::client::NewSession;
 use std::path::Path;
-use std::sync::Arc;
 
 fn creator(bench: &Bench) -> Creator {
-    Creator {
-        home: bench.home.clone(),
-        settings: Arc::clone(&bench.settings),
-        mailbox: bench.mailbox.clone(),
-        environments: Arc::clone(&bench.environments),
-        jobs: bench.jobs(),
-    }
+    Creator { common: bench.common(), mailbox: bench.mailbox.clone(), jobs: bench.jobs() }
 }
 
 fn wanted(repo: &Path) -> NewSession {
@@ -50,7 +43,7 @@ fn refused<T>(created: Result<T, NotCreated>) -> (String, String) {
 async fn a_name_is_made_from_the_prompt_and_each_session_gets_another() {
     let bench = Bench::new();
     let creator = creator(&bench);
-    let from = Origin { face: Face::Chat, who: "42".to_owned() };
+    let from = Origin::new(Face::Chat, "42");
     let new = NewSession { prompt: Some("Fix the login page".to_owned()), ..wanted(&bench.repo) };
     for _ in 0..2 {
         assert!(creator.create(&new, None, Some(&from)).await.is_ok());

@@ -3,7 +3,7 @@
 use super::Bench;
 use crate::doctor::Doctor;
 use crate::live::Live;
-use glis_core::input::Command;
+use glis_core::input::{Command, Input};
 use glis_wire::view::{Finding, Health};
 use std::sync::Arc;
 
@@ -44,7 +44,7 @@ async fn a_strange_folder_and_a_broken_configuration_are_found() {
     let strange = bench.home.session("nobody-knows");
     std::fs::create_dir_all(&strange).unwrap();
     std::fs::write(bench.home.config_file(), "[pause]\nsave_state = 1\n").unwrap();
-    Arc::clone(&bench.settings).refresh().await;
+    bench.settings.look();
     let found = wrong(doctor(&bench).examine().await);
     let of = |subject: &str| found.iter().find(|finding| finding.subject == subject);
     let configuration = of("configuration").unwrap();
@@ -66,7 +66,9 @@ async fn a_repository_that_was_moved_is_named_with_its_session() {
         spec: Box::new(session.spec.clone()),
         agent_ref: None,
     };
-    assert!(bench.mailbox.command(command, None).await.is_some_and(|reply| reply.is_ok()));
+    assert!(
+        bench.mailbox.ask(Input::Command(command), None).await.is_some_and(|reply| reply.is_ok())
+    );
     std::fs::rename(&bench.repo, bench.folder.path().join("moved")).unwrap();
     let found = wrong(doctor(&bench).examine().await);
     let place = bench.repo.display().to_string();

@@ -10,7 +10,7 @@ async fn placed(bench: &mut Bench) -> Session {
     let mut session = bench.session();
     bench.trees().make(&session, OpId(7));
     let Outcome::WorktreeMade { worktree, branch, .. } = bench.outcome().await else { panic!() };
-    (session.worktree, session.branch) = (Some(worktree), branch);
+    (session.place.worktree, session.place.branch) = (Some(worktree), branch);
     session
 }
 
@@ -20,7 +20,7 @@ async fn a_program_is_looked_for_where_the_caller_would_find_it() {
     let (launcher, mut session) = (bench.launcher(), placed(&mut bench).await);
     "command".clone_into(&mut session.spec.agent);
     session.spec.argv = vec!["worker".to_owned(), "--fast".to_owned()];
-    (session.agent_ref, session.ran) = (None, false);
+    (session.agent.agent_ref, session.agent.ran) = (None, false);
     let bin = bench.folder.path().join("bin");
     bench.environments.remember(&session.id, caller(&bin, &[]));
     let missing = launcher.can_start(&session);
@@ -35,7 +35,8 @@ async fn a_worktree_that_is_another_repositorys_is_not_started_in() {
     let (launcher, session) = (bench.launcher(), placed(&mut bench).await);
     let other = Bench::new();
     let elsewhere = other.repo.to_str().unwrap().to_owned();
-    let strange = Session { worktree: Some(elsewhere.clone()), ..session.clone() };
+    let mut strange = session.clone();
+    strange.place.worktree = Some(elsewhere.clone());
     let Err(ResumeFault::WrongRoot(why)) = launcher.check(&strange) else { panic!() };
     assert!(why.contains(&elsewhere), "{why}");
     // A repository that is gone is told as such, before anything is touched.
@@ -51,8 +52,8 @@ async fn a_conversation_is_lost_only_where_neither_it_nor_a_copy_is_there() {
     let place = bench.home.state.join("rehearsal");
     std::fs::create_dir_all(&place).unwrap();
     let transcript = place.join("ref-1.jsonl");
-    session.agent_ref = Some("ref-1".to_owned());
-    session.ran = true;
+    session.agent.agent_ref = Some("ref-1".to_owned());
+    session.agent.ran = true;
     // Of an agent that has said nothing, nothing can be missing.
     assert_eq!(launcher.lost_conversation(&session), None);
     bench.speak(&session, "hello");
@@ -62,6 +63,6 @@ async fn a_conversation_is_lost_only_where_neither_it_nor_a_copy_is_there() {
     assert_eq!(launcher.lost_conversation(&session), None);
     // What never ran has nothing to lose.
     std::fs::remove_file(&transcript).unwrap();
-    session.ran = false;
+    session.agent.ran = false;
     assert_eq!(launcher.lost_conversation(&session), None);
 }

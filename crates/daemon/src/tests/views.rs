@@ -3,6 +3,7 @@
 use super::Bench;
 use crate::environments::{EnvNote, EnvOrigin};
 use crate::live::Live;
+use crate::looks::Looks;
 use crate::screens::Screens;
 use crate::views::Views;
 use glis_core::phase::{Phase, Rest};
@@ -10,15 +11,18 @@ use std::sync::Arc;
 
 fn views(bench: &Bench) -> (Arc<Views>, Arc<Live>) {
     let live = Arc::new(Live::new(bench.home.clone()));
-    let views = Views::new(
-        bench.home.clone(),
-        Arc::clone(&live),
-        Arc::clone(&bench.environments),
-        bench.launcher(),
-        (Arc::new(Screens::default()), bench.timers(), Arc::default()),
-        bench.pools.clone(),
-    );
-    (views, live)
+    let views = Views {
+        home: bench.home.clone(),
+        live: Arc::clone(&live),
+        environments: Arc::clone(&bench.environments),
+        launcher: bench.launcher(),
+        screens: Arc::new(Screens::default()),
+        timers: bench.timers(),
+        accesses: Arc::default(),
+        pools: bench.pools.clone(),
+        looks: Looks::new(bench.pools.clone()),
+    };
+    (Arc::new(views), live)
 }
 
 #[tokio::test]
@@ -70,7 +74,7 @@ async fn sessions_are_shown_in_the_order_that_was_asked_for() {
     sessions.sort_by(|a, b| b.id.cmp(&a.id));
     let ids: Vec<_> = sessions.iter().map(|session| session.id.0.clone()).collect();
     let shown: Vec<_> = views
-        .all(sessions.into_iter().map(Arc::new).collect())
+        .rows(sessions.into_iter().map(Arc::new).collect())
         .await
         .into_iter()
         .map(|view| view.id)

@@ -5,8 +5,8 @@
 //! line each, so that a test can wait for one before it moves time; `fired` holds those that have fired.
 
 use super::time::Time;
-use crate::watch::Watch;
 use glis_core::TimerKey;
+use glis_os::watch::Watch;
 use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -80,5 +80,6 @@ fn kind(key: TimerKey) -> &'static str {
         TimerKey::Gate(_) => "gate",
         TimerKey::Verdict => "verdict",
         TimerKey::ResumeAt(_) => "resume_at",
+        TimerKey::Budget => "budget",
     }
 }

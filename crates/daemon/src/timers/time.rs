@@ -1,6 +1,8 @@
 //! The time that has passed, which tests can move.
 
+use super::set::Due;
 use crate::clock;
+use std::future::pending;
 use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until};
@@ -35,9 +37,18 @@ impl Time {
         }
     }
 
+    /// Sleeps until then; for ever, if there is no such time.
+    pub(super) async fn until(&self, due: Option<Due>) {
+        match due {
+            Some(Due::Span(at)) => self.sleep_until(at).await,
+            Some(Due::Wall(at_ms)) => self.sleep_until_wall(at_ms).await,
+            None => pending().await,
+        }
+    }
+
     /// Sleeps until the clock on the wall shows this time. It is looked at once, and again when it was
     /// set; a test that has set it moves time, too.
-    pub(super) async fn sleep_until_wall(&self, at_ms: i64) {
+    async fn sleep_until_wall(&self, at_ms: i64) {
         let (mut moves, mut sets) = (self.moved.subscribe(), self.sets.subscribe());
         loop {
             moves.mark_unchanged();

@@ -2,6 +2,7 @@
 
 use crate::jobs::Jobs;
 use glis_core::session::Session;
+use glis_os::process::{all, folder_of, name_of, open_files_of};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -16,7 +17,7 @@ pub(super) fn set_stale_aside(jobs: &Jobs, session: &Session, worktree: &Path) {
     let Ok(worktree) = worktree.canonicalize() else { return };
     let lock = glis_snapshot::index_lock(&worktree).filter(|_| !session.spec.in_place);
     let Some(young) = lock.and_then(|lock| age(&lock)) else { return };
-    jobs.wait_blocking(YOUNG.saturating_sub(young));
+    jobs.await_blocking(tokio::time::sleep(YOUNG.saturating_sub(young)));
     // Still the same lock, and no process could hold it.
     if stale(&worktree).is_none() {
         return;
@@ -47,21 +48,14 @@ fn age(lock: &Path) -> Option<Duration> {
 
 /// Whether a git works in the worktree, or any process has the lock open.
 fn is_in_use(lock: &Path, worktree: &Path) -> bool {
-    let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    let mut processes = processes.map(|entry| entry.path()).filter(|path| {
-        path.file_name().is_some_and(|name| name.as_encoded_bytes().iter().all(u8::is_ascii_digit))
-    });
-    processes.any(|process| {
+    all().any(|pid| {
         // A person's shell may stand in the worktree for days without touching it.
-        let is_git =
-            std::fs::read_to_string(process.join("comm")).is_ok_and(|name| name.starts_with("git"));
+        let is_git = name_of(pid).starts_with("git");
         // One that may not be looked at may be anywhere.
-        let works_there = std::fs::read_link(process.join("cwd")).map_or_else(
+        let works_there = folder_of(pid).map_or_else(
             |fault| fault.kind() == io::ErrorKind::PermissionDenied,
             |cwd| cwd.starts_with(worktree),
         );
-        let mut open = std::fs::read_dir(process.join("fd")).into_iter().flatten().flatten();
-        is_git && works_there
-            || open.any(|fd| std::fs::read_link(fd.path()).is_ok_and(|to| to == lock))
+        is_git && works_there || open_files_of(pid).any(|open| open == lock)
     })
 }

@@ -2,7 +2,7 @@
 
 use super::Trees;
 use crate::diary;
-use crate::worktrees::{owner, typed};
+use crate::worktrees::{owner, repository, typed};
 use glis_config::regular;
 use glis_core::OpId;
 use glis_core::input::Outcome;
@@ -13,6 +13,9 @@ use glis_snapshot::worktree::{self, Plan};
 use glis_snapshot::{SnapshotFault, submodules};
 use std::path::{Path, PathBuf};
 
+/// How the folders are called in which commits are judged.
+const CLEAN: &str = "clean-";
+
 impl Trees {
     /// Makes or finds the worktree, and provides it with what the configuration says.
     pub(super) fn make_now(&self, session: &Session, op: OpId) -> Outcome {
@@ -22,7 +25,8 @@ impl Trees {
         }
         let repo = PathBuf::from(&session.spec.repo_root);
         let path = self.place(session, &repo);
-        let branch = format!("{}{}", self.settings.now().worktree.branch_prefix, session.name);
+        let branch =
+            format!("{}{}", self.common.settings.now().worktree.branch_prefix, session.name);
         // A branch of this name would keep plans and merges from theirs, which stand below it.
         let is_taken = ["glis/plan", "glis/merge"].contains(&branch.as_str());
         let branch = if is_taken { format!("{branch}-session") } else { branch };
@@ -32,7 +36,7 @@ impl Trees {
             branch: &branch,
             base: session.spec.base.as_deref(),
             owner: &owner(session),
-            umask: self.umask,
+            umask: self.common.umask,
         };
         let made = path
             .parent()
@@ -55,14 +59,42 @@ impl Trees {
         }
     }
 
+    /// Checks out a commit of a session in a folder below this one, as a worktree of it would be. What a former daemon
+    /// has left there goes.
+    pub(crate) fn check_out(
+        &self,
+        session: &Session,
+        below: &Path,
+        (commit, number): (&str, u64),
+    ) -> Result<PathBuf, SnapshotFault> {
+        let (repo, own) = (repository(session), format!("{CLEAN}{}-", std::process::id()));
+        for entry in std::fs::read_dir(below).into_iter().flatten().flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if name.starts_with(CLEAN) && !name.starts_with(&own) {
+                Self::drop_checkout(session, &entry.path());
+            }
+        }
+        let path = below.join(format!("{own}{number}"));
+        worktree::check_out(&repo, &path, commit, self.common.umask)?;
+        self.fill_submodules(&repo, &path);
+        Ok(path)
+    }
+
+    /// Removes such a checkout. What cannot be removed goes with its session.
+    pub(crate) fn drop_checkout(session: &Session, path: &Path) {
+        if let Err(fault) = worktree::remove(&repository(session), path, "") {
+            diary(&format!("{}: {fault}", path.display()));
+        }
+    }
+
     /// What cannot be filled is told as empty.
     fn fill_submodules(&self, repo: &Path, worktree: &Path) {
-        if !self.settings.now().worktree.submodules {
+        if !self.common.settings.now().worktree.submodules {
             return;
         }
         let filled = roots(repo)
             .map_err(SnapshotFault::from)
-            .and_then(|roots| submodules::fill(&roots.main, worktree, self.umask));
+            .and_then(|roots| submodules::fill(&roots.main, worktree, self.common.umask));
         if let Err(fault) = filled {
             diary(&format!("{}: submodules: {fault}", worktree.display()));
         }
@@ -76,8 +108,8 @@ impl Trees {
 
     /// `PLACE/REPOSITORY/NAME-ID`: readable, and never the place of an earlier session.
     fn place(&self, session: &Session, repo: &Path) -> PathBuf {
-        let root = self.settings.now().worktree.place.as_ref().map(PathBuf::from);
-        let root = root.unwrap_or_else(|| self.home.worktrees.clone());
+        let root = self.common.settings.now().worktree.place.as_ref().map(PathBuf::from);
+        let root = root.unwrap_or_else(|| self.common.home.worktrees.clone());
         let repository =
             repo.file_name().map_or("repository".into(), |name| name.to_string_lossy());
         // The end of the id is its random part.

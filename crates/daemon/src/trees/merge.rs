@@ -17,44 +17,38 @@ use glis_snapshot::{
 
 impl Trees {
     /// Saves a session's worktree, commits it on the session's branch, and merges that. Each step can
-    /// be repeated, so what a kill leaves is finished by the next call. No hook of the repository is
-    /// run.
+    /// be repeated, so what a kill leaves is finished by the next call. Hooks of the repository are run
+    /// in this environment, if there is one.
     pub(crate) fn merge(
         &self,
         session: &Session,
         into: &str,
+        env: Option<Env>,
     ) -> Result<(Committed, Merged), NotMerged> {
-        self.merge_by(session, into, None)
+        self.with_hooks(session, env, |hooks| {
+            let work = self.commit_as(session, &message(session), hooks)?;
+            let merged = Self::merge_commit(session, &work.commit, into, hooks)?;
+            Ok((work, merged))
+        })
     }
 
-    /// The same with the hooks of the repository, in this environment.
-    pub(crate) fn merge_with_hooks(
+    /// Does something with the hooks of a session's repository, as they run in its worktree in this
+    /// environment; with none where there is no environment for them.
+    pub(crate) fn with_hooks<T>(
         &self,
         session: &Session,
-        into: &str,
-        env: Env,
-    ) -> Result<(Committed, Merged), NotMerged> {
+        env: Option<Env>,
+        work: impl FnOnce(Option<&dyn Hooks>) -> Result<T, NotMerged>,
+    ) -> Result<T, NotMerged> {
+        let Some(env) = env else { return work(None) };
         let worktree = top(session)?.filter(|path| path.is_dir());
-        let worktree = worktree.ok_or(NotMerged::Refused(Unmerged::NoWorktree))?;
-        let hooks = RepoHooks {
+        work(Some(&RepoHooks {
             env,
-            worktree,
-            dir: self.home.session(&session.id.0),
-            secs_max: self.settings.now().worktree.setup_secs_max,
-            umask: self.umask,
-        };
-        self.merge_by(session, into, Some(&hooks))
-    }
-
-    fn merge_by(
-        &self,
-        session: &Session,
-        into: &str,
-        hooks: Option<&dyn Hooks>,
-    ) -> Result<(Committed, Merged), NotMerged> {
-        let work = self.commit_as(session, &message(session), hooks)?;
-        let merged = Self::merge_commit(session, &work.commit, into, hooks)?;
-        Ok((work, merged))
+            worktree: worktree.ok_or(NotMerged::Refused(Unmerged::NoWorktree))?,
+            dir: self.common.home.session(&session.id.0),
+            secs_max: self.common.settings.now().worktree.setup_secs_max,
+            umask: self.common.umask,
+        }))
     }
 
     /// Merges a commit of a session's work.
@@ -78,7 +72,7 @@ impl Trees {
 
     /// Takes what was written into a session's worktree since its work was committed out again. A snapshot has it.
     pub(crate) fn put_back(&self, session: &Session) -> Result<(), SnapshotFault> {
-        self.jobs.turns().wait(&session.id, || {
+        self.jobs.bounds.turns.wait(&session.id, || {
             let Some(worktree) = top(session)?.filter(|path| path.is_dir()) else { return Ok(()) };
             if glis_snapshot::is_changed(&worktree)? {
                 self.save(session, &worktree, "what `accept` left", Unreadable::List)?;
@@ -105,8 +99,9 @@ impl Trees {
         message: &str,
         hooks: Option<&dyn Hooks>,
     ) -> Result<Committed, NotMerged> {
-        let branch = session.branch.as_deref().ok_or(NotMerged::Refused(Unmerged::NoWorktree))?;
-        self.jobs.turns().wait(&session.id, || {
+        let branch =
+            session.place.branch.as_deref().ok_or(NotMerged::Refused(Unmerged::NoWorktree))?;
+        self.jobs.bounds.turns.wait(&session.id, || {
             let worktree = top(session)?.filter(|path| path.is_dir());
             let worktree = worktree.ok_or(NotMerged::Refused(Unmerged::NoWorktree))?;
             relink(session, &worktree);

@@ -1,9 +1,10 @@
 //! How often running sessions are saved: each not too often, and not all at once.
 
+use crate::panics::held;
 use glis_config::SnapshotConfig;
 use glis_core::SessionId;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -36,7 +37,7 @@ impl Pace {
         if !config.at_turn_end {
             return None;
         }
-        let mut saved = self.table();
+        let mut saved = held(&self.saved);
         let last = saved.entry(id.clone()).or_default();
         if std::mem::replace(&mut last.due, true) {
             return None;
@@ -53,15 +54,11 @@ impl Pace {
     /// A save begins: whatever ends from now on wants another.
     pub(super) fn begun(&self, id: &SessionId) {
         let now = Some(Instant::now());
-        self.table().insert(id.clone(), Last { begun: now, due: false });
+        held(&self.saved).insert(id.clone(), Last { begun: now, due: false });
     }
 
     pub(super) fn forget(&self, id: &SessionId) {
-        self.table().remove(id);
-    }
-
-    fn table(&self) -> MutexGuard<'_, HashMap<SessionId, Last>> {
-        self.saved.lock().unwrap_or_else(PoisonError::into_inner)
+        held(&self.saved).remove(id);
     }
 }
 

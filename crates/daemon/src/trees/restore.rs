@@ -5,14 +5,14 @@ use super::save::named;
 use super::{Trees, lock};
 use crate::trash;
 use crate::worktrees::{owner, repository, top};
-use glis_core::OpId;
-use glis_core::input::Outcome;
+use glis_core::input::Done;
 use glis_core::reason::Why;
 use glis_core::refusal::ResumeFault;
 use glis_core::session::{Phase, Session};
 use glis_core::tree::{Clearing, Found, PathList, SnapshotRef};
 use glis_snapshot::{
-    ClearRequest, Difference, LeftOut, RestoreRequest, Restored, SnapshotFault, Stand, Unreadable,
+    ClearRequest, Cleared, Difference, LeftOut, RestoreRequest, Restored, Shelf, SnapshotFault,
+    Stand, Unreadable,
 };
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -24,7 +24,10 @@ impl Trees {
     /// Puts a worktree that a restore had to leave on a commit back on the session's branch, as soon as
     /// that loses nothing. Nothing runs in it yet.
     pub(crate) fn reattach(session: &Session) {
-        let (Some(worktree), Some(branch)) = (&session.worktree, &session.branch) else { return };
+        let (Some(worktree), Some(branch)) = (&session.place.worktree, &session.place.branch)
+        else {
+            return;
+        };
         match glis_snapshot::reattach(Path::new(worktree), branch) {
             Ok(true) => crate::diary(&format!("session {}: back on {branch}", session.id)),
             Ok(false) => {}
@@ -47,7 +50,7 @@ impl Trees {
             // Not locked for the session: it would be found as the session's own.
             lock_owner: &format!("a copy for {}", session.name),
             stand: Stand::Detached,
-            own: session.worktree.as_deref().map(Path::new),
+            own: session.place.worktree.as_deref().map(Path::new),
         })?;
         Ok(notes(restored).collect())
     }
@@ -60,7 +63,7 @@ impl Trees {
         if !session.spec.in_place && is_gone(&worktree)? {
             let missing = || ResumeFault::NoDirectory(worktree.display().to_string());
             // What is to come back is what was left, and only without that the latest.
-            let kept = session.baseline.clone().or_else(|| session.snapshot.clone());
+            let kept = session.saved.last().cloned();
             let snapshot = kept.ok_or_else(missing)?;
             let restored = restore_to(session, &snapshot.name, &worktree);
             let restored = restored.map_err(|fault| {
@@ -74,7 +77,7 @@ impl Trees {
             return Ok(Some(Found::Restored { snapshot, notes }));
         }
         lock::set_stale_aside(&self.jobs, session, &worktree);
-        let Some(left) = &session.baseline else { return Ok(None) };
+        let Some(left) = &session.saved.baseline else { return Ok(None) };
         match glis_snapshot::compare(&worktree, &repository(session), &left.name, &self.limits()) {
             Ok(Difference::Untouched) => Ok(Some(Found::Untouched)),
             Ok(Difference::Changed(changes)) => {
@@ -99,58 +102,79 @@ impl Trees {
     }
 
     /// Brings the session's own worktree back to what a snapshot holds.
-    pub(super) fn restore_now(&self, session: &Session, op: OpId, reference: &str) -> Outcome {
-        let worktree = PathBuf::from(session.worktree.as_deref().unwrap_or_default());
-        let repo_root = repository(session);
-        let done = || -> Result<_, SnapshotFault> {
-            let commit = glis_snapshot::commit_of(&repo_root, reference)?;
-            let snapshot = SnapshotRef { name: reference.to_owned(), commit, changed: None };
-            // Done again after a crash, or asked for in vain.
-            let same = glis_snapshot::compare(&worktree, &repo_root, reference, &self.limits());
-            if matches!(same, Ok(Difference::Untouched)) {
-                let aside = trash::asides(session, Some(&worktree), &worktree).pop();
-                let note =
-                    aside.map(|(at, _)| format!("what was there may be at {}", at.display()));
-                return Ok((snapshot, note.into_iter().collect()));
-            }
-            let restored = restore_to(session, reference, &worktree)?;
-            Ok((snapshot, self.provided(session, &worktree, restored)))
-        };
-        match done() {
-            Ok((snapshot, notes)) => Outcome::WorktreeRestored { op, snapshot, notes },
-            Err(fault) => Outcome::NotRestored { op, why: fault.to_string().into() },
+    pub(super) fn restore(&self, session: &Session, reference: &str) -> Result<Done, String> {
+        let worktree = PathBuf::from(session.place.worktree.as_deref().unwrap_or_default());
+        let (repo_root, told) = (repository(session), |fault: SnapshotFault| fault.to_string());
+        let commit = glis_snapshot::commit_of(&repo_root, reference).map_err(told)?;
+        let snapshot = SnapshotRef { name: reference.to_owned(), commit, changed: None };
+        // Done again after a crash, or asked for in vain.
+        let same = glis_snapshot::compare(&worktree, &repo_root, reference, &self.limits());
+        if matches!(same, Ok(Difference::Untouched)) {
+            let aside = trash::asides(session, Some(&worktree), &worktree).pop();
+            let note = aside.map(|(at, _)| format!("what was there may be at {}", at.display()));
+            return Ok(Done::Restored { snapshot, notes: note.into_iter().collect() });
         }
+        let restored = restore_to(session, reference, &worktree).map_err(told)?;
+        Ok(Done::Restored { snapshot, notes: self.provided(session, &worktree, restored) })
     }
 
     /// Removes the worktree of a session that is being paused.
-    pub(super) fn clear_now(&self, session: &Session, op: OpId) -> Outcome {
-        let stays = |why: String| Outcome::WorktreeStays {
-            op,
-            why: format!("Failed to remove worktree: {why}").into(),
-        };
-        let (Some(worktree), Some(snapshot)) = (&session.worktree, &session.baseline) else {
-            return stays("there is no snapshot of it".to_owned());
+    pub(super) fn clear_now(&self, session: &Session) -> Result<Option<Why>, Why> {
+        let stays = |why: String| Why::from(format!("Failed to remove worktree: {why}"));
+        let (Some(worktree), Some(snapshot)) = (&session.place.worktree, &session.saved.baseline)
+        else {
+            return Err(stays("there is no snapshot of it".to_owned()));
         };
         let takes_all =
             matches!(&session.phase, Phase::Pausing(pause) if pause.clearing == Clearing::Always);
         let left_out = if takes_all { LeftOut::Goes } else { LeftOut::Stays };
-        let done = glis_snapshot::clear(&ClearRequest {
+        let cleared = self.cleared(session, worktree, &snapshot.name, left_out);
+        let cleared = cleared.map_err(|fault| stays(fault.to_string()))?;
+        Ok(cleared.leftover.map(|path| stays(format!("{} is left", path.display()))))
+    }
+
+    /// Removes the worktree of a session that is put aside, if its latest snapshot has all of it; else it is moved into
+    /// the trash with the rest. Done again after a crash, this ends what was begun.
+    pub(super) fn clear_saved(&self, session: &Session) {
+        let Some(worktree) = &session.place.worktree else { return };
+        let Ok(Some(latest)) = latest(session) else { return };
+        match self.cleared(session, worktree, &latest, LeftOut::Stays) {
+            Ok(Cleared { leftover: Some(left) }) => {
+                crate::diary(&format!("session {}: {} is left", session.id, left.display()));
+            }
+            // The snapshot knows where it was.
+            Ok(Cleared { leftover: None }) => drop(trash::drop_branch(session)),
+            Err(_) => {}
+        }
+    }
+
+    fn cleared(
+        &self,
+        session: &Session,
+        worktree: &str,
+        reference: &str,
+        left_out: LeftOut,
+    ) -> Result<Cleared, SnapshotFault> {
+        glis_snapshot::clear(&ClearRequest {
             repo_root: &repository(session),
             worktree: Path::new(worktree),
             lock_owner: &owner(session),
-            reference: &snapshot.name,
+            reference,
             left_out,
             limits: self.limits(),
-        });
-        match done {
-            Ok(cleared) => Outcome::WorktreeCleared {
-                op,
-                leftover: cleared.leftover.map(|path| {
-                    Why::from(format!("Failed to remove worktree: {} is left", path.display()))
-                }),
-            },
-            Err(fault) => stays(fault.to_string()),
+        })
+    }
+
+    /// Brings a worktree back of which only the snapshot was put aside.
+    pub(super) fn restore_saved(&self, session: &Session) -> Result<(), SnapshotFault> {
+        let Some(worktree) = session.place.worktree.as_deref().map(Path::new) else {
+            return Ok(());
+        };
+        if let Some(latest) = latest(session)? {
+            let restored = restore_to(session, &latest, worktree)?;
+            self.provided(session, worktree, restored);
         }
+        Ok(())
     }
 
     /// What a snapshot does not hold may come from where a fresh worktree gets it. Says what is not as
@@ -188,6 +212,13 @@ fn notes(restored: Restored) -> impl Iterator<Item = String> {
 
 fn shown(path: &[u8]) -> String {
     String::from_utf8_lossy(path).into_owned()
+}
+
+/// The latest snapshot of a session.
+fn latest(session: &Session) -> Result<Option<String>, SnapshotFault> {
+    let (repo, id) = (repository(session), &session.id.0);
+    let listed = glis_snapshot::list_last(&repo, id, Shelf::Snapshots, Some(1))?;
+    Ok(listed.into_iter().next_back().map(|latest| latest.reference))
 }
 
 /// Brings the session's worktree back at its place.

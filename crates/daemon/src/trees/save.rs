@@ -4,13 +4,14 @@ use super::Trees;
 use crate::worktrees::{missing, repository, top};
 use glis_config::SnapshotConfig;
 use glis_core::OpId;
-use glis_core::input::Outcome;
+use glis_core::input::Taken;
 use glis_core::pause::Moment;
 use glis_core::reason::Why;
 use glis_core::session::Session;
 use glis_core::tree::{Occasion, PathList, SnapshotRef};
 use glis_snapshot::{
-    GitFault, Glance, Keep, Limits, SaveRequest, Saved, SnapshotFault, Unreadable, losable,
+    GitFault, Glance, Keep, Limits, NotCaptured, SaveRequest, Saved, SnapshotFault, Unreadable,
+    losable,
 };
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -41,9 +42,14 @@ impl Trees {
     /// What a snapshot takes; a comparison with it has to be told the same.
     pub(crate) fn limits(&self) -> Limits {
         Limits {
-            file_bytes_max: self.settings.now().snapshot.file_bytes_max(),
+            file_bytes_max: self.common.settings.now().snapshot.file_bytes_max(),
             ..Limits::default()
         }
+    }
+
+    /// The same for a look: what cannot be read is listed.
+    fn listing(&self) -> Limits {
+        Limits { unreadable: Unreadable::List, ..self.limits() }
     }
 
     pub(super) fn save(
@@ -60,24 +66,18 @@ impl Trees {
     }
 
     /// The snapshot of a pause.
-    pub(super) fn save_for_pause(&self, session: &Session, op: OpId, moment: Moment) -> Outcome {
-        let none = |warning: &str| Outcome::SnapshotTaken {
-            op,
-            moment,
-            snapshot: None,
-            left_out: PathList::default(),
-            warning: Some(warning.to_owned().into()),
+    pub(super) fn save_for_pause(
+        &self,
+        session: &Session,
+        moment: Moment,
+    ) -> Result<Taken, String> {
+        let none = |warning: &str| {
+            Ok(Taken { warning: Some(warning.to_owned().into()), ..Taken::default() })
         };
         let worktree = match top(session) {
             Ok(Some(worktree)) => worktree,
             Ok(None) => return none("it is not in a git repository: its files were not saved"),
-            Err(fault) => {
-                return Outcome::SnapshotFailed {
-                    op,
-                    moment,
-                    why: unsaved(session, &fault).into(),
-                };
-            }
+            Err(fault) => return Err(unsaved(session, &fault)),
         };
         let why = match moment {
             Moment::BeforeStop => "pause, before the stop",
@@ -86,47 +86,40 @@ impl Trees {
         relink(session, &worktree);
         match self.save(session, &worktree, why, Unreadable::Refuse) {
             Ok(saved) => {
-                let (snapshot, left_out) = (Some(named(&saved)), left_out(saved));
-                Outcome::SnapshotTaken { op, moment, snapshot, left_out, warning: None }
+                let (snapshot, left_out) = (Some(named(&saved)), left_out(saved.not_captured));
+                Ok(Taken { snapshot, left_out, warning: None })
             }
             Err(SnapshotFault::Gone(_)) if !worktree.exists() => {
                 none("its worktree is gone; the last snapshot is used")
             }
-            Err(fault) => {
-                Outcome::SnapshotFailed { op, moment, why: unsaved(session, &fault).into() }
-            }
+            Err(fault) => Err(unsaved(session, &fault)),
         }
     }
 
     /// The worktree as it is, for a look that leaves no trace.
     pub(crate) fn glance(&self, session: &Session) -> Result<Glance, SnapshotFault> {
-        self.jobs.turns().wait(&session.id, || {
+        self.jobs.bounds.turns.wait(&session.id, || {
             let none = || GitFault::NoRepository(PathBuf::from(&session.spec.repo_root));
             let worktree = top(session)?.ok_or_else(none)?;
-            glis_snapshot::glance(
-                &worktree,
-                Limits { unreadable: Unreadable::List, ..self.limits() },
-            )
+            glis_snapshot::glance(&worktree, self.listing())
         })
     }
 
     /// What of a worktree no snapshot would hold. Nothing, if it cannot be looked at.
     pub(crate) fn would_lose(&self, session: &Session) -> PathList {
-        self.jobs.turns().wait(&session.id, || {
+        self.jobs.bounds.turns.wait(&session.id, || {
             let Ok(Some(worktree)) = top(session) else { return PathList::default() };
-            let saved = self.save(session, &worktree, "before a pause", Unreadable::List);
-            saved.map(left_out).unwrap_or_default()
+            glis_snapshot::left_out(&worktree, &self.listing()).map(left_out).unwrap_or_default()
         })
     }
 
-    /// A snapshot beside any pause.
+    /// A snapshot beside any pause. There may be nothing to save, and then only a caller who waits is told.
     pub(super) fn save_beside(
         &self,
         session: &Session,
         op: Option<OpId>,
         occasion: Occasion,
-        generation: u32,
-    ) -> Option<Outcome> {
+    ) -> Option<Result<SnapshotRef, Why>> {
         let why = match occasion {
             Occasion::TurnEnded => TURN_ENDED,
             Occasion::ProcessEnded => "the process ended",
@@ -134,32 +127,23 @@ impl Trees {
         };
         let worktree = match top(session) {
             Ok(Some(worktree)) => worktree,
-            Ok(None) => {
-                let why = Why::NoRepository;
-                return op.map(|op| Outcome::WorktreeNotSaved { op: Some(op), occasion, why });
-            }
-            Err(fault) => {
-                let why = unsaved(session, &fault).into();
-                return Some(Outcome::WorktreeNotSaved { op, occasion, why });
-            }
+            Ok(None) => return op.map(|_| Err(Why::NoRepository)),
+            Err(fault) => return Some(Err(unsaved(session, &fault).into())),
         };
         if occasion == Occasion::ProcessEnded {
             relink(session, &worktree);
         }
-        Some(match self.save(session, &worktree, why, Unreadable::List) {
+        match self.save(session, &worktree, why, Unreadable::List) {
             Ok(saved) => {
                 if saved.fresh && occasion == Occasion::TurnEnded {
                     self.thin(session);
                 }
-                Outcome::WorktreeSaved { op, occasion, generation, snapshot: named(&saved) }
+                Some(Ok(named(&saved)))
             }
             // A worktree that was removed is not a fault of saving it.
-            Err(SnapshotFault::Gone(_)) if op.is_none() && !worktree.exists() => return None,
-            Err(fault) => {
-                let why = unsaved(session, &fault).into();
-                Outcome::WorktreeNotSaved { op, occasion, why }
-            }
-        })
+            Err(SnapshotFault::Gone(_)) if op.is_none() && !worktree.exists() => None,
+            Err(fault) => Some(Err(unsaved(session, &fault).into())),
+        }
     }
 
     /// The last state of a session that is about to be put away, beside the worktree itself.
@@ -174,7 +158,7 @@ impl Trees {
     }
 
     fn thin(&self, session: &Session) {
-        let keep = keep(&self.settings.now().snapshot);
+        let keep = keep(&self.common.settings.now().snapshot);
         if let Err(fault) = glis_snapshot::thin(&repository(session), &session.id.0, &keep) {
             crate::diary(&format!("session {}: its old snapshots: {fault}", session.id));
         }
@@ -203,8 +187,8 @@ fn unsaved(session: &Session, fault: &SnapshotFault) -> String {
 }
 
 /// What would be lost with the worktree.
-fn left_out(saved: Saved) -> PathList {
-    PathList::of(losable(saved.not_captured).iter().map(glis_snapshot::NotCaptured::shown))
+fn left_out(all: Vec<NotCaptured>) -> PathList {
+    PathList::of(losable(all).iter().map(NotCaptured::shown))
 }
 
 /// An agent may have deleted the `.git` file of its worktree. Its files are there all the same, and

@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use glis_wire::hold::{Children, Ladder, Limit, Order, ProcessMark, Report, place};
+use glis_wire::hold::{Children, Ladder, Limit, Order, Process, Report, place};
 
 use crate::freezer::Freezer;
 use crate::rig::{Conn, Outcome, Rig};
@@ -87,7 +87,7 @@ fn a_socket_that_is_deleted_comes_back() -> Outcome {
     }
     assert_eq!(rig.connect()?.hello.process, conn.hello.process);
     assert!(glis_hold::sweep(&rig.launch.session, &rig.dir(), &[]).is_err(), "the lock is held");
-    let lock: ProcessMark = serde_json::from_slice(&std::fs::read(rig.dir().join(place::LOCK))?)?;
+    let lock: Process = serde_json::from_slice(&std::fs::read(rig.dir().join(place::LOCK))?)?;
     assert_eq!(lock.pid, conn.hello.holder_pid);
     Ok(())
 }
@@ -154,7 +154,7 @@ fn what_has_left_the_agents_session_stays_if_that_is_wanted() -> Outcome {
     rig.launch.generation = 2;
     assert!(rig.start().is_err());
     let boot_id = record.process.boot_id.clone();
-    let mark = ProcessMark { pid: kept.pid, start_ticks: kept.start_ticks, boot_id };
+    let mark = Process { pid: kept.pid, start_ticks: kept.start_ticks, boot_id };
     rig.launch.kept = vec![mark.clone()];
     let mut conn = ready(&mut rig)?;
     conn.order(&Order::Stop(AT_ONCE))?;

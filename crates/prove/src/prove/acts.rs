@@ -6,7 +6,7 @@ use super::deck::{Doing, Victim, Wreck};
 use super::worker::{Pace, Promise, Sent, Worker};
 use super::{dirt, victims};
 use crate::stage::{Running, Signals};
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Result, ensure};
 use serde_json::Value;
 use std::time::Duration;
 
@@ -14,11 +14,6 @@ use std::time::Duration;
 pub(super) const VERB_TIME: Duration = Duration::from_millis(150);
 
 impl Proof {
-    fn worker(&mut self, who: usize) -> &mut Worker {
-        let count = self.workers.len();
-        &mut self.workers[who % count]
-    }
-
     /// A message with a word of its own.
     pub(super) fn message(&mut self, pace: Pace) -> Sent {
         self.tally.messages += 1;
@@ -28,42 +23,38 @@ impl Proof {
     /// Begins to send; the message counts from here on.
     fn begin_send(&mut self, who: usize, pace: Pace) -> Result<(Running, Sent)> {
         let sent = self.message(pace);
-        let name = self.worker(who).name.clone();
-        Ok((self.stage.start(&["--json", "send", &name, &sent.text])?, sent))
+        let name = &self.workers[who].name;
+        Ok((self.stage.start(&["--json", "send", name, &sent.text])?, sent))
     }
 
     fn end_send(&mut self, who: usize, (running, sent): (Running, Sent)) -> Result<()> {
         let promise = Promise::of(&self.stage.finish(running, Signals::Heeded)?);
-        self.worker(who).note(sent, promise);
+        self.workers[who].note(sent, promise);
         Ok(())
     }
 
-    /// One whole turn in which nothing is broken.
-    pub(super) fn turn(&mut self, who: usize, pace: Pace) -> Result<()> {
+    fn send(&mut self, who: usize, pace: Pace) -> Result<()> {
         let begun = self.begin_send(who, pace)?;
-        self.end_send(who, begun)?;
+        self.end_send(who, begun)
+    }
+
+    /// One whole turn in which nothing is broken, and whether all is as it must be.
+    pub(super) fn turn(&mut self, who: usize) -> Result<()> {
+        self.send(who, Pace::Quick)?;
         self.back(who)
     }
 
+    /// Brings a session back, and looks whether all is as it must be.
     pub(super) fn back(&mut self, who: usize) -> Result<()> {
-        let count = self.workers.len();
-        self.workers[who % count].bring_back(&self.stage, &mut self.tally)
-    }
-
-    pub(super) fn check(&mut self, who: usize) -> Result<()> {
-        let count = self.workers.len();
-        self.workers[who % count].check(&self.stage, &mut self.tally)
-    }
-
-    pub(super) fn daemon(&self) -> Result<i32> {
-        let status = self.stage.glis(&["daemon", "status"])?;
-        Ok(i32::try_from(status["pid"].as_i64().context("the daemon's pid")?)?)
+        let worker = &mut self.workers[who];
+        worker.bring_back(&self.stage, &mut self.tally)?;
+        worker.check(&self.stage, &mut self.tally)
     }
 
     /// Kills whom it is to kill, and says whether anybody was there.
     fn kill(&mut self, who: usize, victim: Victim, daemon: i32) -> Result<bool> {
         let home = self.stage.home();
-        let agents = victims::agents_of(&self.worker(who).id);
+        let agents = victims::agents_of(&self.workers[who].id);
         let holder = agents.first().and_then(|agent| victims::holder_of(*agent).ok());
         let mut hit = false;
         if victim != Victim::Holder {
@@ -87,7 +78,7 @@ impl Proof {
                 self.tally.kill("holder");
                 hit = true;
             }
-            self.worker(who).cut();
+            self.workers[who].cut();
         }
         Ok(hit)
     }
@@ -100,22 +91,16 @@ impl Proof {
         who: usize,
         moment: Duration,
     ) -> Result<String> {
-        let name = self.worker(who).name.clone();
-        let daemon = self.daemon()?;
+        let name = self.workers[who].name.clone();
+        let daemon = self.stage.daemon()?;
         self.prepare(doing, who)?;
         let sending = match doing {
             Doing::Turn => {
-                let begun = self.begin_send(who, Pace::Slow)?;
-                self.end_send(who, begun)?;
+                self.send(who, Pace::Slow)?;
                 None
             }
             Doing::Send => Some(self.begin_send(who, Pace::Quick)?),
-            Doing::Pause
-            | Doing::PauseInTurn
-            | Doing::Resume
-            | Doing::Snapshot
-            | Doing::PauseAll
-            | Doing::Paused => None,
+            _ => None,
         };
         let verb = match doing {
             Doing::Pause | Doing::PauseInTurn => Some(vec!["--json", "pause", &name]),
@@ -132,7 +117,7 @@ impl Proof {
             self.end_send(who, begun)?;
             if matches!(victim, Victim::Holder | Victim::Both) {
                 // What was just sent may have been in the middle of its turn.
-                self.worker(who).cut();
+                self.workers[who].cut();
             }
         }
         let promise = match running {
@@ -149,10 +134,9 @@ impl Proof {
         match doing {
             Doing::Resume | Doing::Paused => self.pause(who, &[]).map(drop),
             Doing::PauseInTurn => {
-                let begun = self.begin_send(who, Pace::Slow)?;
-                self.end_send(who, begun)?;
+                self.send(who, Pace::Slow)?;
                 // It is interrupted wherever it is.
-                self.worker(who).cut();
+                self.workers[who].cut();
                 Ok(())
             }
             Doing::Turn | Doing::Pause | Doing::Send | Doing::Snapshot | Doing::PauseAll => Ok(()),
@@ -161,12 +145,10 @@ impl Proof {
 
     /// What was promised must be so, whatever was killed.
     fn after_kill(&mut self, doing: Doing, who: usize, promise: Promise) -> Result<String> {
-        let count = self.workers.len();
-        let all = if doing == Doing::PauseAll { (0..count).collect() } else { vec![who % count] };
+        let all = if doing == Doing::PauseAll { 0..self.workers.len() } else { who..who + 1 };
         let mut states = Vec::new();
-        for &who in &all {
-            let worker = &self.workers[who];
-            let shown = worker.settled(&self.stage)?;
+        for who in all.clone() {
+            let shown = self.workers[who].settled(&self.stage)?;
             let status = shown["status"].as_str().unwrap_or_default().to_owned();
             let pauses = matches!(doing, Doing::Pause | Doing::PauseInTurn | Doing::PauseAll);
             if pauses && status == "paused" {
@@ -183,9 +165,8 @@ impl Proof {
             // While everything is paused, nothing goes on alone.
             self.stage.glis(&["resume", "--all"])?;
         }
-        for &who in &all {
+        for who in all {
             self.back(who)?;
-            self.check(who)?;
         }
         states.sort();
         states.dedup();
@@ -194,8 +175,8 @@ impl Proof {
 
     /// Pauses a session; it has to succeed.
     pub(super) fn pause(&mut self, who: usize, more: &[&str]) -> Result<Value> {
-        let name = self.worker(who).name.clone();
-        let paused = self.stage.glis(&[&["pause", &name], more].concat())?;
+        let name = &self.workers[who].name;
+        let paused = self.stage.glis(&[&["pause", name], more].concat())?;
         ensure!(paused["status"] == "paused", "it is {}", paused["status"]);
         ensure!(paused["pid"].is_null(), "a paused session has a process");
         self.tally.pauses += 1;
@@ -204,10 +185,8 @@ impl Proof {
 
     /// Takes everything away from a paused session that git can take.
     pub(super) fn wreck(&mut self, wreck: Wreck, who: usize) -> Result<String> {
-        let (name, tree, branch) = {
-            let worker = self.worker(who);
-            (worker.name.clone(), worker.tree.clone(), worker.branch.clone())
-        };
+        let Worker { name, tree, branch, .. } = &self.workers[who];
+        let (name, tree, branch) = (name.clone(), tree.clone(), branch.clone());
         let more: &[&str] = if wreck == Wreck::Cleared { &["--remove-worktree"] } else { &[] };
         self.pause(who, more)?;
         let path = tree.to_string_lossy().into_owned();
@@ -246,11 +225,9 @@ impl Proof {
         self.tally.resumes += 1;
         ensure!(resumed["found"].to_string().contains("restored"), "found {}", resumed["found"]);
         self.tally.restores += 1;
-        let count = self.workers.len();
-        self.workers[who % count].compare_files(&self.stage, &mut self.tally)?;
-        self.turn(who, Pace::Quick)?;
-        self.check(who)?;
-        let files = self.worker(who).expected.files();
+        self.workers[who].compare_files(&self.stage, &mut self.tally)?;
+        self.turn(who)?;
+        let files = self.workers[who].expected.files();
         Ok(format!(
             "`{name}` paused, {how}, its branch deleted, reflogs expired, gc --prune=now: \
              {files} files and the index restored, byte for byte"
@@ -271,17 +248,15 @@ impl Proof {
     pub(super) fn foreign(&mut self, who: usize) -> Result<String> {
         self.pause(who, &[])?;
         self.tally.fault("foreign change");
-        let (name, tree) = (self.worker(who).name.clone(), self.worker(who).tree.clone());
-        let number = self.tally.rounds;
-        dirt::put(&tree, "foreign.txt", &format!("written in round {number}\n"))?;
-        let seen = self.stage.portrait(&tree)?;
-        self.worker(who).expected = seen;
+        let worker = &mut self.workers[who];
+        let (name, number) = (worker.name.clone(), self.tally.rounds);
+        dirt::put(&worker.tree, "foreign.txt", &format!("written in round {number}\n"))?;
+        worker.expected = self.stage.portrait(&worker.tree)?;
         let resumed = self.stage.glis(&["resume", &name])?;
         self.tally.resumes += 1;
         let found = resumed["found"].to_string();
         ensure!(found.contains("foreign.txt"), "the foreign file was not noticed: {found}");
-        self.turn(who, Pace::Quick)?;
-        self.check(who)?;
+        self.turn(who)?;
         Ok(format!("a file was written into the paused `{name}`: resume reported it and kept it"))
     }
 }

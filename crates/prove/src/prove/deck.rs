@@ -2,7 +2,6 @@
 
 use super::chance::Chance;
 
-/// What is killed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Victim {
     Daemon,
@@ -53,7 +52,6 @@ impl Doing {
     }
 }
 
-/// How a worktree goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Wreck {
     /// By git, by force.
@@ -71,7 +69,6 @@ pub(super) enum Stall {
     Pause,
     /// It is paused by force in the middle of a turn.
     ForcedPause,
-    /// Its process is ended.
     Stop,
     /// The daemon is killed as well, and the next one has to pause it although its holder does not
     /// answer.
@@ -80,7 +77,6 @@ pub(super) enum Stall {
     Passing,
 }
 
-/// What is deleted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Thing {
     DaemonSocket,
@@ -121,7 +117,6 @@ pub(super) enum Act {
     /// Another program writes into the worktree of a paused session.
     Foreign,
     FullDisk,
-    /// A holder hangs.
     Stall(Stall),
     /// A file or folder of the house is deleted.
     Delete(Thing),

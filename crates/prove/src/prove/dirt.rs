@@ -8,7 +8,6 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 
-/// Which kind of mess.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Dirt {
     Merge,
@@ -54,9 +53,7 @@ pub(super) fn plant(stage: &Stage) -> Result<()> {
     let repo = stage.repo();
     let library = stage.root().join("library");
     std::fs::create_dir(&library)?;
-    stage.git_in(&library, &["init", "--quiet", "--initial-branch=main", "."])?;
-    stage.git_in(&library, &["config", "user.name", "Stage"])?;
-    stage.git_in(&library, &["config", "user.email", "stage@example.org"])?;
+    stage.found_in(&library)?;
     put(&library, "lib.c", "int answer = 42;\n")?;
     stage.git_in(&library, &["add", "--all"])?;
     stage.git_in(&library, &["commit", "--quiet", "--message=library"])?;

@@ -4,7 +4,7 @@
 use super::Proof;
 use super::deck::{Doing, LogLoss, Stall, Thing};
 use super::victims;
-use super::worker::{NEWS_TIME, Pace, Promise};
+use super::worker::{NEWS_TIME, Promise};
 use crate::stage::Signals;
 use anyhow::{Context as _, Result, ensure};
 use std::io;
@@ -16,7 +16,7 @@ impl Proof {
     pub(super) fn stall(&mut self, stall: Stall, who: usize, moment: Duration) -> Result<String> {
         let home = self.stage.home();
         let (name, id) = (self.workers[who].name.clone(), self.workers[who].id.clone());
-        let daemon = self.daemon()?;
+        let daemon = self.stage.daemon()?;
         if stall == Stall::ForcedPause {
             self.prepare(Doing::PauseInTurn, who)?;
         }
@@ -52,9 +52,7 @@ impl Proof {
         let left = victims::agents_of(&id);
         ensure!(left.is_empty(), "no process should be left, but {left:?} run");
         self.back(who)?;
-        self.check(who)?;
-        self.turn(who, Pace::Quick)?;
-        self.check(who)?;
+        self.turn(who)?;
         Ok(format!("holder of `{name}` stopped (SIGSTOP), {done}; resumed, nothing is missing"))
     }
 
@@ -68,7 +66,7 @@ impl Proof {
     pub(super) fn delete(&mut self, thing: Thing, who: usize) -> Result<String> {
         let home = self.stage.home();
         let id = self.workers[who].id.clone();
-        let daemon = self.daemon()?;
+        let daemon = self.stage.daemon()?;
         let before = victims::agents_of(&id);
         let folder = home.join("sessions").join(&id);
         let what = thing.story();
@@ -98,14 +96,13 @@ impl Proof {
             self.pause(who, &[])?;
             return self.comes_back(who, what);
         }
-        self.turn(who, Pace::Quick)?;
+        self.turn(who)?;
         let daemons = self.one_daemon()?;
         if matches!(thing, Thing::DaemonSocket | Thing::DaemonLock) {
             ensure!(daemons == [daemon], "daemon {daemon} was replaced by {daemons:?}");
         }
         let after = victims::agents_of(&id);
         ensure!(before == after, "its agent was {before:?} and is {after:?}");
-        self.check(who)?;
         self.pause(who, &[])?;
         self.comes_back(who, what)
     }
@@ -127,9 +124,7 @@ impl Proof {
     /// Brings a paused session back under which something was deleted.
     fn comes_back(&mut self, who: usize, what: &str) -> Result<String> {
         self.back(who)?;
-        self.check(who)?;
-        self.turn(who, Pace::Quick)?;
-        self.check(who)?;
+        self.turn(who)?;
         let name = &self.workers[who].name;
         Ok(format!("`{name}` runs, {what} deleted; paused, resumed, nothing is missing"))
     }
@@ -139,7 +134,7 @@ impl Proof {
     /// Deletes the event log; every session has to be known again.
     pub(super) fn lose_log(&mut self, loss: LogLoss) -> Result<String> {
         let home = self.stage.home();
-        let daemon = self.daemon()?;
+        let daemon = self.stage.daemon()?;
         let before: Vec<_> = self.workers.iter().map(|w| victims::agents_of(&w.id)).collect();
         if loss == LogLoss::AfterAStop {
             self.stage.glis(&["daemon", "stop"])?;
@@ -160,8 +155,7 @@ impl Proof {
             }
             let after = victims::agents_of(&self.workers[who].id);
             ensure!(before == after, "its agent was {before:?} and is {after:?}");
-            self.turn(who, Pace::Quick)?;
-            self.check(who)?;
+            self.turn(who)?;
         }
         let how = match loss {
             LogLoss::AfterAStop => "while no daemon ran",

@@ -2,63 +2,52 @@
 //! carry this very house in its environment.
 
 use anyhow::{Context as _, Result, ensure};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
-use std::os::fd::OwnedFd;
+use glis_os::Handle;
+use glis_os::process::{all, carries, children_of, living, name_of, parent_of, words_of};
+use rustix::process::Signal;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// What the kernel takes to end a killed process is far less; a process that takes longer hangs.
-const END_SECS: i64 = 30;
+const END_TIME: Duration = Duration::from_secs(30);
 
 /// The living processes of the house with this home: daemon, holders, agents and their tools.
 pub(super) fn of_house(home: &Path) -> Vec<i32> {
-    let wanted = format!("GLIS_HOME={}", home.display()).into_bytes();
-    carrying(&wanted)
+    carrying(&mark_of(home))
+}
+
+/// What each of them has in its environment.
+fn mark_of(home: &Path) -> String {
+    format!("GLIS_HOME={}", home.display())
 }
 
 /// Living agents of a session. More than one is the worst that can happen.
 pub(super) fn agents_of(session: &str) -> Vec<i32> {
-    let plays = |pid: &i32| {
-        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-        line.split(|byte| *byte == 0).nth(1) == Some(b"rehearse".as_slice())
-    };
-    let marked = carrying(format!("GLIS_SESSION={session}").as_bytes());
-    marked.into_iter().filter(plays).collect()
+    let mut marked = carrying(&format!("GLIS_SESSION={session}"));
+    marked.retain(|pid| does(*pid, "rehearse"));
+    marked
 }
 
-fn carrying(variable: &[u8]) -> Vec<i32> {
-    let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
-    let pids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<i32>().ok());
-    pids.filter(|pid| carries(*pid, variable) && lives(*pid)).collect()
+fn carrying(variable: &str) -> Vec<i32> {
+    all().filter(|pid| carries(*pid, variable) && living(*pid).is_some()).collect()
 }
 
-fn carries(pid: i32, variable: &[u8]) -> bool {
-    let environ = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-    environ.split(|byte| *byte == 0).any(|entry| entry == variable)
-}
-
-/// State and parent of a process, by the kernel's table.
-fn stat(pid: i32) -> Option<(char, i32)> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace();
-    Some((fields.next()?.chars().next()?, fields.next()?.parse().ok()?))
-}
-
-fn lives(pid: i32) -> bool {
-    stat(pid).is_some_and(|(state, _)| !matches!(state, 'Z' | 'X'))
+/// Whether a process was started with this verb.
+fn does(pid: i32, verb: &str) -> bool {
+    words_of(pid).get(1).is_some_and(|word| word == verb)
 }
 
 /// The holder of an agent: its parent.
 pub(super) fn holder_of(agent: i32) -> Result<i32> {
-    Ok(stat(agent).context("the agent has ended")?.1)
+    parent_of(agent).context("the agent has ended")
 }
 
 /// The gits that a process has started and that are at work; waits some time for one.
 pub(super) fn gits_of(parent: i32, at_most: Duration) -> Vec<i32> {
     let began = Instant::now();
     loop {
-        let found: Vec<i32> = children_of(parent).into_iter().filter(|pid| is_git(*pid)).collect();
+        let mut found = children_of(parent).unwrap_or_default();
+        found.retain(|pid| name_of(*pid).starts_with("git"));
         if !found.is_empty() || began.elapsed() > at_most {
             return found;
         }
@@ -66,26 +55,9 @@ pub(super) fn gits_of(parent: i32, at_most: Duration) -> Vec<i32> {
     }
 }
 
-fn children_of(parent: i32) -> Vec<i32> {
-    let tasks = std::fs::read_dir(format!("/proc/{parent}/task")).into_iter().flatten().flatten();
-    // The kernel lists children under the thread that has started them.
-    let lists = tasks.filter_map(|task| std::fs::read_to_string(task.path().join("children")).ok());
-    lists
-        .flat_map(|list| list.split(' ').filter_map(|pid| pid.parse().ok()).collect::<Vec<_>>())
-        .collect()
-}
-
-fn is_git(pid: i32) -> bool {
-    std::fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|name| name.starts_with("git"))
-}
-
 /// The daemons of the house with this home.
 pub(super) fn daemons_of(home: &Path) -> Vec<i32> {
-    let is_daemon = |pid: &i32| {
-        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-        line.split(|byte| *byte == 0).nth(1) == Some(b"daemon".as_slice())
-    };
-    of_house(home).into_iter().filter(is_daemon).collect()
+    of_house(home).into_iter().filter(|pid| does(*pid, "daemon")).collect()
 }
 
 /// Stops a process of this house as it stands; says whether it was there.
@@ -99,26 +71,16 @@ pub(super) fn go_on(pid: i32, home: &Path) {
 }
 
 /// Signals a process of this house; `None` if there is none.
-fn signal(pid: i32, home: &Path, signal: Signal) -> Option<OwnedFd> {
-    let number = Pid::from_raw(pid)?;
+fn signal(pid: i32, home: &Path, signal: Signal) -> Option<Handle> {
     // First the handle, then the question whose it is: the number alone may pass to another process.
-    let process = pidfd_open(number, PidfdFlags::empty()).ok()?;
-    let ours = carries(pid, format!("GLIS_HOME={}", home.display()).as_bytes());
-    (ours && pidfd_send_signal(&process, signal).is_ok()).then_some(process)
+    let process = Handle::open(pid).ok()?;
+    (carries(pid, &mark_of(home)) && process.signal(signal)).then_some(process)
 }
 
 /// Kills a process of this house and returns when it is gone; says whether it was there.
-pub(super) fn kill(pid: i32, home: &Path) -> Result<bool> {
+pub(crate) fn kill(pid: i32, home: &Path) -> Result<bool> {
     let Some(process) = signal(pid, home, Signal::KILL) else { return Ok(false) };
-    let mut waits = [PollFd::new(&process, PollFlags::IN)];
-    let time = Timespec { tv_sec: END_SECS, tv_nsec: 0 };
-    let ended = loop {
-        match poll(&mut waits, Some(&time)) {
-            Err(rustix::io::Errno::INTR) => {}
-            other => break other?,
-        }
-    };
-    ensure!(ended > 0, "process {pid} lives on after SIGKILL");
+    ensure!(process.ends_within(END_TIME), "process {pid} lives on after SIGKILL");
     Ok(true)
 }
 

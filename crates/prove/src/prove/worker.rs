@@ -75,7 +75,6 @@ impl Promise {
     }
 }
 
-/// How the agent runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mode {
     Terminal,

@@ -19,7 +19,6 @@ pub struct Account {
     cost_micros: Option<u64>,
     #[serde(default)]
     cost_before_micros: u64,
-    /// Who told it last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     counter: Option<Counter>,
 }

@@ -97,6 +97,11 @@ pub fn account(path: &Path) -> Option<Account> {
     read.ok().and(found)
 }
 
+/// What a session has cost so far, in millionths of a dollar, where its agent tells that.
+pub fn cost_micros(path: &Path) -> Option<u64> {
+    Digest::of(path).account.or_else(|| account(path)).and_then(|account| account.cost_micros())
+}
+
 fn short(text: &str) -> String {
     let line = in_one_line(text);
     if line.chars().count() <= DIGEST_CHARS_MAX {

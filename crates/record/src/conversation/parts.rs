@@ -183,7 +183,7 @@ impl Parts {
     /// offset that they begin at: a later one than was asked for where a part is gone.
     pub(super) fn read_on(&self, offset: u64, bytes_max: u64) -> io::Result<(u64, Vec<u8>)> {
         let Some(part) = self.iter().find(|part| offset < part.end) else {
-            return Ok((offset, Vec::new()));
+            return Ok((offset.min(self.end()), Vec::new()));
         };
         let from = offset.max(part.base);
         let mut lines = part.lines_from(from)?;

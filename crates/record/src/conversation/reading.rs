@@ -55,20 +55,17 @@ pub fn each(path: &Path, mut see: impl FnMut(Entry)) -> io::Result<()> {
 }
 
 /// Entries from `offset` on, in whole lines of about `bytes_max` bytes or one if that is longer, and
-/// how far they are.
+/// where they end: at the end of all if it lies before `offset`.
 pub fn read_on(path: &Path, offset: u64, bytes_max: u64) -> io::Result<(Vec<Entry>, u64)> {
     let (from, bytes) = Parts::open(path)?.read_on(offset, bytes_max)?;
-    let read = (from - offset) + bytes.len() as u64;
-    Ok((parse(&bytes).0, read))
+    Ok((parse(&bytes).0, from + bytes.len() as u64))
 }
 
 /// Lines of a conversation, and where they were read.
 pub struct Stretch {
     /// What tells the conversation from another one at the same place.
     pub of: u64,
-    /// The offset behind them.
     pub to: u64,
-    /// The entries.
     pub entries: Vec<Entry>,
 }
 

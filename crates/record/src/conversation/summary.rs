@@ -2,30 +2,25 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A conversation in short.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Summary {
-    /// Who wrote it.
     pub by: By,
     /// The whole of it, as an agent or a person reads it.
     pub summary: String,
     /// What was decided; only a model can tell.
     pub key_decisions: Vec<String>,
-    /// How things stand.
     pub current_state: String,
     /// What is left to do.
     pub pending_tasks: Vec<String>,
 }
 
-/// Who wrote a summary.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum By {
     /// Put together from the entries.
     #[default]
     Extract,
-    /// A model.
     Model,
 }
 

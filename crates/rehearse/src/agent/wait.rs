@@ -2,15 +2,16 @@
 
 use std::io;
 use std::os::fd::{AsFd as _, BorrowedFd};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::process::Signal;
 use rustix::stdio::{stdin, stdout};
 
 use super::{Agent, Asking, Greeting, Input, Phase, Stdin};
 use crate::face::{Face, Goodbye, Mode};
 use crate::record::Notice;
-use crate::sys::{self, Signal};
+use crate::sys;
 
 /// A pipe that says it is writable takes this much without blocking (`PIPE_BUF`).
 const WRITE_MAX: usize = 4096;
@@ -33,7 +34,8 @@ impl Agent {
         }
         let late = if let Greeting::Late(due) = self.greeting { Some(due) } else { None };
         let deadline = [until, self.face.deadline(), late].into_iter().flatten().min();
-        let timeout = deadline.map(|deadline| timespec(deadline - Instant::now().min(deadline)));
+        let timeout = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        let timeout = timeout.and_then(|left| Timespec::try_from(left).ok());
         let mut fds = vec![PollFd::new(&self.signals, PollFlags::IN)];
         let stdin = stdin();
         if self.stdin == Stdin::Open {
@@ -109,8 +111,8 @@ impl Agent {
 
     /// Takes signals in; to terminate is the one thing that does not wait for its turn.
     fn note_signals(&mut self) {
-        self.noted.extend(self.signals.drain());
-        if self.noted.contains(&Signal::Terminate) && !self.deaf.to_terminate {
+        self.noted.extend(std::iter::from_fn(|| self.signals.next()));
+        if self.noted.contains(&Signal::TERM) && !self.deaf.to_terminate {
             self.terminate();
         }
     }
@@ -130,27 +132,27 @@ impl Agent {
             raw.leave();
         }
         // 128 + SIGTERM, as shells count it.
-        sys::exit_now(143)
+        glis_os::exit_now(143)
     }
 
     /// Acts on the noted signals, and says whether there were any.
     fn heed_signals(&mut self) -> io::Result<bool> {
         let noted = std::mem::take(&mut self.noted);
         for signal in &noted {
-            match signal {
-                Signal::Interrupt => {
+            match *signal {
+                Signal::INT => {
                     let mut out = Vec::new();
                     let input = self.face.interrupted(&mut out);
                     self.put(&out)?;
                     input.into_iter().try_for_each(|input| self.accept(input))?;
                 }
-                Signal::ChildEnded => self.reap()?,
-                Signal::Resized if self.raw.is_some() => {
+                Signal::CHILD => self.reap()?,
+                Signal::WINCH if self.raw.is_some() => {
                     let columns = sys::columns();
                     self.show(|face, out| face.resize(columns, out))?;
                 }
                 // To terminate was heard while deaf to it, or else the agent would be gone.
-                Signal::Terminate | Signal::Resized => {}
+                _ => {}
             }
         }
         Ok(!noted.is_empty())
@@ -228,12 +230,5 @@ impl Agent {
     fn object(&mut self, kind: &str, message: String) -> io::Result<()> {
         let complaint = Notice::Complaint { kind: kind.to_owned(), message };
         self.show(|face, out| face.notice(&complaint, out))
-    }
-}
-
-fn timespec(wait: Duration) -> Timespec {
-    Timespec {
-        tv_sec: i64::try_from(wait.as_secs()).unwrap_or(i64::MAX),
-        tv_nsec: i64::from(wait.subsec_nanos()),
     }
 }

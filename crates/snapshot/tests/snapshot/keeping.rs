@@ -47,6 +47,50 @@ fn a_list_says_what_changed_since_the_one_before() -> Outcome {
     Ok(())
 }
 
+/// Each is a pack, and every call of git would open all of them.
+#[test]
+fn many_snapshots_have_one_index() -> Outcome {
+    let house = House::new()?;
+    for number in 0..=51 {
+        house.put("a.txt", &format!("{number}\n"))?;
+        house.save()?;
+    }
+    let packs = house.repo.join(".git/objects/pack");
+    assert!(packs.join("multi-pack-index").exists());
+    house.git(&["multi-pack-index", "verify"])?;
+    assert_eq!(glis_snapshot::list(&house.repo, SESSION)?.len(), 52);
+    // A `gc` makes one pack of them, and none is missed.
+    house.git(&["gc", "--quiet"])?;
+    house.put("a.txt", "last\n")?;
+    let saved = house.save()?;
+    house.git(&["cat-file", "-e", &saved.commit])?;
+    house.git(&["fsck"])?;
+    Ok(())
+}
+
+/// Where a kill met a save while it put the index there, `git gc` would refuse to work ever after.
+#[test]
+fn the_lock_on_an_index_is_taken_away_where_it_is_ours() -> Outcome {
+    let house = House::new()?;
+    let git = house.repo.join(".git");
+    let lock = git.join("objects/pack/multi-pack-index.lock");
+    let killed = git.join("glis/tmp-1-0-1");
+    let begin = || -> Outcome {
+        fs::create_dir_all(killed.join("objects/pack"))?;
+        fs::write(killed.join("alive"), "")?;
+        Ok(fs::write(killed.join("objects/pack/multi-pack-index"), "half")?)
+    };
+    begin()?;
+    fs::hard_link(killed.join("objects/pack/multi-pack-index"), &lock)?;
+    assert_eq!(glis_snapshot::sweep(&house.repo)?.folders, 1);
+    assert!(!lock.exists());
+    begin()?;
+    fs::write(&lock, "half")?;
+    assert_eq!(glis_snapshot::sweep(&house.repo)?.folders, 1);
+    assert!(lock.exists(), "another's");
+    Ok(())
+}
+
 #[test]
 fn a_list_tells_hard_names_and_empty_snapshots_apart() -> Outcome {
     let house = House::new()?;

@@ -5,10 +5,8 @@ use glis_core::name::made_from;
 use glis_core::plain::shell_word;
 use glis_wire::client::{NewSession, Request};
 
-/// How the line that begins a loop begins.
 const LOOP_LINE: &str = "glis loop";
 
-/// The call that makes a session, or begins a loop.
 pub(crate) fn new_session(wanted: NewSession) -> (Request, String) {
     let mut line = Line(if wanted.looped.is_some() { LOOP_LINE } else { "glis new" }.to_owned());
     // A loop's name has to be typed: until one is made from its words, this one stands for it.

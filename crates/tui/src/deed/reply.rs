@@ -15,7 +15,6 @@ pub(crate) enum Reply {
     Words(String),
     /// The message that may not have arrived is sent again.
     SendAgain,
-    /// It is not.
     Drop,
 }
 

@@ -4,25 +4,19 @@ use super::Model;
 use crate::message::Now;
 use glis_client::labels::span;
 use glis_core::Status;
-use glis_wire::view::SessionView;
+use glis_wire::view::SessionRow;
 
-/// How long ago a session was last active.
-fn age_secs(session: &SessionView, now: Now) -> Option<i64> {
+fn age_secs(session: &SessionRow, now: Now) -> Option<i64> {
     secs_since(&session.last_active_at, now)
 }
 
 /// How long a session has been at it: until now while it runs, else until it was last active.
-pub(crate) fn running_secs(session: &SessionView, now: Now) -> i64 {
+pub(crate) fn running_secs(session: &SessionRow, now: Now) -> i64 {
     let since = |time: &str| secs_since(time, now).unwrap_or(0);
     let rests = match session.status {
         Status::Busy | Status::Idle | Status::Waiting | Status::Pausing | Status::Resuming => None,
         Status::Paused => session.paused_at.as_deref().or(Some(&session.last_active_at)),
-        Status::Created
-        | Status::Suspended
-        | Status::Interrupted
-        | Status::Completed
-        | Status::Failed
-        | Status::Archived => Some(session.last_active_at.as_str()),
+        _ => Some(session.last_active_at.as_str()),
     };
     (since(&session.created_at) - rests.map_or(0, since)).max(0)
 }
@@ -35,7 +29,7 @@ pub(crate) fn since(time: &str, now: Now) -> String {
 impl Model {
     /// When the next age that is shown changes: they are told in minutes at least.
     pub(super) fn next_age(&self) -> Option<u64> {
-        let ages = self.sessions.values().filter_map(|session| age_secs(session, self.now));
+        let ages = self.rows.all.values().filter_map(|session| age_secs(session, self.now));
         let left = ages.map(|age| match age {
             0..3600 => 60 - age % 60,
             3600..86_400 => 3600 - age % 3600,
@@ -45,8 +39,8 @@ impl Model {
     }
 
     /// How long ago a session was last active; of one that works, how long its turn lasts.
-    pub(crate) fn age_of(&self, session: &SessionView) -> String {
-        let begun = self.turns.get(&session.id).filter(|_| session.status == Status::Busy);
+    pub(crate) fn age_of(&self, session: &SessionRow) -> String {
+        let begun = self.rows.turns.get(&session.id).filter(|_| session.status == Status::Busy);
         match begun {
             Some(begun) => age((self.now.wall_secs - begun).max(0)),
             None => since(&session.last_active_at, self.now),

@@ -1,10 +1,9 @@
 //! Loops and plans: what is executed, and how far it is.
 
-use super::Model;
+use super::{Model, Rows};
 use glis_core::Status;
-use glis_wire::view::SessionView;
+use glis_wire::view::SessionRow;
 
-/// Something that is executed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Executed {
     /// A loop, by its session.
@@ -22,30 +21,30 @@ pub(crate) enum Stage {
 
 impl Executed {
     /// What a session is a part of, if it is.
-    pub(crate) fn of(session: &SessionView) -> Option<Self> {
+    pub(crate) fn of(session: &SessionRow) -> Option<Self> {
         let plan = || session.plan.clone().map(Self::Plan);
         session.looped.as_ref().map(|_| Self::Loop(session.id.clone())).or_else(plan)
     }
 }
 
-impl Model {
-    /// The sessions of it.
-    pub(crate) fn executing(&self, what: &Executed) -> impl Iterator<Item = &SessionView> {
-        self.sessions.values().filter(move |session| Executed::of(session).as_ref() == Some(what))
+impl Rows {
+    pub(crate) fn executing(&self, what: &Executed) -> impl Iterator<Item = &SessionRow> {
+        self.all.values().filter(move |session| Executed::of(session).as_ref() == Some(what))
     }
 
-    /// How far it is.
     pub(crate) fn stage_of(&self, what: &Executed) -> Stage {
         self.executing(what).map(stage).max().unwrap_or(Stage::AtRest)
     }
+}
 
+impl Model {
     /// What an interrupt is about: the loop or plan of the session in hand, else all of its repository.
     pub(crate) fn executed_here(&self) -> Vec<Executed> {
         let Some(session) = self.session() else { return Vec::new() };
         if let Some(own) = Executed::of(session) {
             return vec![own];
         }
-        let here = self.sessions.values().filter(|other| other.repo_root == session.repo_root);
+        let here = self.rows.all.values().filter(|other| other.repo_root == session.repo_root);
         let mut all: Vec<Executed> = Vec::new();
         for executed in here.filter_map(Executed::of) {
             if !all.contains(&executed) {
@@ -57,7 +56,7 @@ impl Model {
 }
 
 /// How far a session is with what it is a part of.
-pub(crate) fn stage(session: &SessionView) -> Stage {
+pub(crate) fn stage(session: &SessionRow) -> Stage {
     let own = session.looped.as_deref().map(|own| own.state.as_str());
     match (own, session.status) {
         (None, _) if session.plan.is_none() => Stage::AtRest,

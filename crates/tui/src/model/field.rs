@@ -11,7 +11,6 @@ pub(crate) const AGENTS: [Option<&str>; 7] = [
     Some("rehearsal"),
 ];
 
-/// A field of the box.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Field {
     #[default]
@@ -39,7 +38,6 @@ pub(crate) enum Field {
     MaxFailures,
 }
 
-/// When a field is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Usual,
@@ -51,83 +49,35 @@ pub(crate) enum Kind {
 }
 
 impl Field {
-    /// From the top of the box.
-    pub(crate) const ALL: [Self; 22] = [
-        Self::Prompt,
-        Self::Name,
-        Self::Agent,
-        Self::Model,
-        Self::Base,
-        Self::AutoYes,
-        Self::Repeat,
-        Self::Max,
-        Self::Until,
-        Self::Options,
-        Self::Persona,
-        Self::Command,
-        Self::Headless,
-        Self::Place,
-        Self::IdleTimeout,
-        Self::Worktree,
-        Self::KeepProcess,
-        Self::Spec,
-        Self::Context,
-        Self::AutoCommit,
-        Self::MaxCost,
-        Self::MaxFailures,
+    /// From the top of the box: when each is asked for, and what is written before it.
+    pub(crate) const ALL: [(Self, Kind, &str); 22] = [
+        (Self::Prompt, Kind::Usual, "prompt"),
+        (Self::Name, Kind::Usual, "name"),
+        (Self::Agent, Kind::Usual, "agent"),
+        (Self::Model, Kind::Usual, "model"),
+        (Self::Base, Kind::Usual, "base"),
+        (Self::AutoYes, Kind::Usual, "auto-yes"),
+        (Self::Repeat, Kind::Usual, "repeat"),
+        (Self::Max, Kind::OfLoop, "at most"),
+        (Self::Until, Kind::OfLoop, "until"),
+        (Self::Options, Kind::Usual, "options"),
+        (Self::Persona, Kind::More, "persona"),
+        (Self::Command, Kind::More, "command"),
+        (Self::Headless, Kind::More, "terminal"),
+        (Self::Place, Kind::More, "works in"),
+        (Self::IdleTimeout, Kind::More, "idle for"),
+        (Self::Worktree, Kind::More, "a pause"),
+        (Self::KeepProcess, Kind::MoreOnce, "process"),
+        (Self::Spec, Kind::MoreOfLoop, "list"),
+        (Self::Context, Kind::MoreOfLoop, "knows"),
+        (Self::AutoCommit, Kind::MoreOfLoop, "commits"),
+        (Self::MaxCost, Kind::MoreOfLoop, "costs"),
+        (Self::MaxFailures, Kind::MoreOfLoop, "failures"),
     ];
 
-    /// When it is asked for.
-    pub(crate) fn kind(self) -> Kind {
-        match self {
-            Self::Prompt
-            | Self::Name
-            | Self::Agent
-            | Self::Model
-            | Self::Base
-            | Self::AutoYes
-            | Self::Repeat
-            | Self::Options => Kind::Usual,
-            Self::Max | Self::Until => Kind::OfLoop,
-            Self::Persona
-            | Self::Command
-            | Self::Headless
-            | Self::Place
-            | Self::IdleTimeout
-            | Self::Worktree => Kind::More,
-            Self::KeepProcess => Kind::MoreOnce,
-            Self::Spec | Self::Context | Self::AutoCommit | Self::MaxCost | Self::MaxFailures => {
-                Kind::MoreOfLoop
-            }
-        }
-    }
-
-    /// What is written before it.
     pub(crate) fn word(self) -> &'static str {
-        match self {
-            Self::Prompt => "prompt",
-            Self::Name => "name",
-            Self::Agent => "agent",
-            Self::Model => "model",
-            Self::Base => "base",
-            Self::AutoYes => "auto-yes",
-            Self::Repeat => "repeat",
-            Self::Max => "at most",
-            Self::Until => "until",
-            Self::Options => "options",
-            Self::Persona => "persona",
-            Self::Command => "command",
-            Self::Headless => "terminal",
-            Self::Place => "works in",
-            Self::IdleTimeout => "idle for",
-            Self::Worktree => "a pause",
-            Self::KeepProcess => "process",
-            Self::Spec => "list",
-            Self::Context => "knows",
-            Self::AutoCommit => "commits",
-            Self::MaxCost => "costs",
-            Self::MaxFailures => "failures",
-        }
+        let own = Self::ALL.iter().find(|(field, ..)| *field == self);
+        own.map_or("", |(_, _, word)| word)
     }
 
     /// What it is if nothing is typed.
@@ -144,17 +94,7 @@ impl Field {
             Self::Spec => "a file with a check list, in place of a prompt",
             Self::MaxCost => "dollars after which it pauses: no limit",
             Self::MaxFailures => "3 in a row, then it pauses",
-            Self::Prompt
-            | Self::Agent
-            | Self::AutoYes
-            | Self::Repeat
-            | Self::Options
-            | Self::Headless
-            | Self::Place
-            | Self::Worktree
-            | Self::KeepProcess
-            | Self::Context
-            | Self::AutoCommit => "",
+            _ => "",
         }
     }
 
@@ -177,18 +117,7 @@ impl Field {
             Self::KeepProcess => &["is ended by a pause", "is kept, stopped in place"],
             Self::Context => &["its files alone: a fresh conversation", "the whole conversation"],
             Self::AutoCommit => &["nothing by itself", "the work of every iteration"],
-            Self::Prompt
-            | Self::Name
-            | Self::Model
-            | Self::Base
-            | Self::Max
-            | Self::Until
-            | Self::Persona
-            | Self::Command
-            | Self::IdleTimeout
-            | Self::Spec
-            | Self::MaxCost
-            | Self::MaxFailures => &[],
+            _ => &[],
         }
     }
 }

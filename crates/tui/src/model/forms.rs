@@ -1,7 +1,7 @@
 //! Boxes with something typed in them.
 
+use super::Reading;
 use crate::editor::Editor;
-use crate::message::Told;
 use crate::wanted::Wanted;
 use glis_wire::view::Hit;
 
@@ -17,7 +17,6 @@ pub(crate) trait Fields {
     fn has_lines(&self) -> bool;
 }
 
-/// The box for the path of a file that goes with a message.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct FileBox {
     pub(crate) id: String,
@@ -28,7 +27,6 @@ pub(crate) struct FileBox {
     pub(crate) fault: Option<&'static str>,
 }
 
-/// The box for the words that a deed still needs.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct WordsBox {
     pub(crate) wanted: Wanted,
@@ -38,32 +36,22 @@ pub(crate) struct WordsBox {
     pub(crate) fault: Option<String>,
 }
 
-/// The box for words that are sought in all conversations.
+impl WordsBox {
+    /// The question that is answered with them, by session and request.
+    pub(crate) fn ask(&self) -> Option<(&str, &str)> {
+        self.ids.first().map(String::as_str).zip(self.wanted.request())
+    }
+
+    pub(crate) fn takes_lines(&self) -> bool {
+        matches!(self.wanted, Wanted::Answer { .. })
+    }
+}
+
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct SearchBox {
     pub(crate) words: Editor,
     /// The words that the results are of.
     pub(crate) sought_words: String,
-    pub(crate) sought: Sought,
+    pub(crate) sought: Reading<Vec<Hit>>,
     pub(crate) at: usize,
-}
-
-impl SearchBox {
-    /// What was found.
-    pub(crate) fn hits(&self) -> &[Hit] {
-        match &self.sought {
-            Sought::Found(hits) => hits,
-            Sought::Nothing | Sought::UnderWay | Sought::Fault(_) => &[],
-        }
-    }
-}
-
-/// How far a search is.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) enum Sought {
-    #[default]
-    Nothing,
-    UnderWay,
-    Found(Vec<Hit>),
-    Fault(Told),
 }

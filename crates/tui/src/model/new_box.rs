@@ -3,7 +3,7 @@
 use super::field::{AGENTS, Field, Kind};
 use super::forms::Fields;
 use crate::editor::Editor;
-use crate::wanted::{dollars, idle_secs, words};
+use crate::wanted::{count, dollars, idle_secs, words};
 use glis_core::looping::{FAILURES_MAX, LoopContext, LoopSpec};
 use glis_core::name::made_from;
 use glis_wire::client::NewSession;
@@ -16,7 +16,6 @@ pub(crate) enum Repeat {
     Loop,
 }
 
-/// The box for a new session.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct NewBox {
     pub(crate) repo: String,
@@ -48,17 +47,17 @@ impl NewBox {
     /// of those who ask for it.
     pub(crate) fn fields(&self) -> Vec<Field> {
         let all = self.has_chosen(Field::Options);
-        let fits = |field: &Field| match field.kind() {
+        let fits = |kind: Kind| match kind {
             Kind::Usual => true,
             Kind::OfLoop => self.repeat() == Repeat::Loop,
             Kind::More => all,
             Kind::MoreOnce => all && self.repeat() == Repeat::Once,
             Kind::MoreOfLoop => all && self.repeat() == Repeat::Loop,
         };
-        Field::ALL.into_iter().filter(fits).collect()
+        let shown = Field::ALL.into_iter().filter(|(_, kind, _)| fits(*kind));
+        shown.map(|(field, ..)| field).collect()
     }
 
-    /// The text of a field, if it has one.
     pub(crate) fn text(&self, field: Field) -> Option<&Editor> {
         const EMPTY: &Editor = &Editor::new();
         if field == Field::Prompt {
@@ -125,7 +124,6 @@ impl NewBox {
         })
     }
 
-    /// How it iterates.
     fn looped(&self) -> Result<LoopSpec, (Field, String)> {
         match (self.typed(Field::Prompt), self.typed(Field::Spec)) {
             (Some(_), Some(_)) => {
@@ -137,8 +135,7 @@ impl NewBox {
         }
         let number = |field, what| {
             let read = |text: String| {
-                let number = text.parse::<u32>().ok().filter(|number| *number > 0);
-                number.ok_or_else(|| (field, format!("`{text}` is no number of {what}")))
+                count(&text).ok_or_else(|| (field, format!("`{text}` is no number of {what}")))
             };
             self.typed(field).map(read).transpose()
         };

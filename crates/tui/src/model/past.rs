@@ -5,7 +5,6 @@ use glis_screen::Run;
 /// The past of one session's terminal, as it was when it was asked for.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Past {
-    /// Whose it is.
     pub(crate) session: String,
     /// Whether the rows were asked for: not before the screen is known from which it is looked back.
     pub(crate) asked: bool,
@@ -13,7 +12,6 @@ pub(crate) struct Past {
     pub(crate) rows: Option<Vec<Vec<Run>>>,
     /// How many rows lie below what is seen.
     pub(crate) below: usize,
-    /// The words that were last sought.
     pub(crate) words: String,
     /// The row that holds them.
     pub(crate) found: Option<usize>,
@@ -21,7 +19,6 @@ pub(crate) struct Past {
     pub(crate) from: Option<usize>,
 }
 
-/// Where to look for words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Towards {
     Older,
@@ -92,7 +89,6 @@ impl Past {
         }
     }
 
-    /// The text of those rows.
     pub(crate) fn text(&self, rows: std::ops::Range<usize>) -> String {
         let all = self.rows.as_deref().unwrap_or_default();
         let shown = all.get(rows).unwrap_or_default();

@@ -1,15 +1,15 @@
 //! The box that a plan is executed from.
 
+use super::Reading;
 use super::forms::Fields;
 use super::new_box::moved;
 use crate::editor::Editor;
-use crate::message::Told;
+use crate::wanted::count;
 use glis_core::plain::shell_word;
 use glis_core::plan::Pace;
 use glis_wire::client::Request;
 use glis_wire::plan::{Execute, PlanFile, PlanRequest};
 
-/// A field of the box.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum PlanField {
     #[default]
@@ -23,7 +23,6 @@ impl PlanField {
     /// From the top. The file is seldom another one than the repository's own.
     pub(crate) const ALL: [Self; 4] = [Self::Only, Self::Jobs, Self::Review, Self::File];
 
-    /// What is written before it.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Only => "tasks",
@@ -34,22 +33,13 @@ impl PlanField {
     }
 }
 
-/// How far the reading of a plan is.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Reading {
-    UnderWay,
-    Found(Box<PlanFile>),
-    Fault(Told),
-}
-
-/// The box that a plan is executed from.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct PlanBox {
     pub(crate) repo: String,
     pub(crate) file: Editor,
     /// The file that was read, or is.
     pub(crate) read: String,
-    pub(crate) reading: Reading,
+    pub(crate) reading: Reading<Box<PlanFile>>,
     /// None for all of it, else the number of a task behind it.
     only: usize,
     pub(crate) jobs: Editor,
@@ -60,24 +50,12 @@ pub(crate) struct PlanBox {
 }
 
 impl PlanBox {
-    /// For the plan of a repository, which is being read.
     pub(crate) fn of(repo: String) -> Self {
-        Self {
-            repo,
-            file: Editor::new(),
-            read: String::new(),
-            reading: Reading::UnderWay,
-            only: 0,
-            jobs: Editor::new(),
-            review: false,
-            field: PlanField::default(),
-            fault: None,
-        }
+        Self { repo, ..Self::default() }
     }
 
-    /// The plan, once it is read.
     pub(crate) fn found(&self) -> Option<&PlanFile> {
-        if let Reading::Found(found) = &self.reading { Some(found) } else { None }
+        self.reading.shown().map(Box::as_ref)
     }
 
     /// The only task that is executed, by its id.
@@ -119,8 +97,7 @@ impl PlanBox {
     pub(crate) fn wanted(&self) -> Result<Option<(Request, String)>, String> {
         let Some(written) = self.found() else { return Ok(None) };
         let jobs = Some(self.jobs.text().trim()).filter(|text| !text.is_empty());
-        let number = |text: &str| text.parse::<u32>().ok().filter(|number| *number > 0);
-        let count = jobs.map(|text| number(text).ok_or_else(|| format!("`{text}` is no number")));
+        let count = jobs.map(|text| count(text).ok_or_else(|| format!("`{text}` is no number")));
         let (jobs, only) = (count.transpose()?, self.only().map(ToOwned::to_owned));
         let mut line =
             format!("glis execute {}", shell_word(&format!("{}/{}", written.place, written.file)));
@@ -135,7 +112,12 @@ impl PlanBox {
         }
         // What is not said stays as it is executed already.
         let given = jobs.is_some() || only.is_some() || self.review;
-        let pace = given.then(|| Pace { jobs: jobs.unwrap_or(1), review: self.review, only });
+        let pace = given.then(|| Pace {
+            jobs: jobs.unwrap_or(1),
+            review: self.review,
+            only,
+            ..Pace::default()
+        });
         let (place, file) = (written.place.clone(), Some(written.file.clone()));
         let execute = Execute { place, file, pace };
         Ok(Some((Request::Plan(PlanRequest::Execute(execute)), line)))

@@ -11,7 +11,7 @@ use glis_wire::call::Scope;
 use glis_wire::client::{Request, Response};
 use glis_wire::hold::Size;
 use glis_wire::plan::PlanRequest;
-use glis_wire::view::VerdictView;
+use glis_wire::view::{SnapshotView, VerdictView};
 use serde_json::Value;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -30,11 +30,8 @@ const PAST_BYTES: u64 = 4 * 1024 * 1024;
 /// As many rows of it as are kept.
 const PAST_ROWS: usize = 10_000;
 
-/// Makes calls.
 pub(super) struct Calls {
     connector: Connector,
-    explain: fn(Fault) -> Told,
-    explain_verdict: fn(&Verdict) -> String,
     post: Post,
     under_way: Arc<AtomicUsize>,
     /// Names this run of the program in the keys of its calls.
@@ -44,22 +41,14 @@ pub(super) struct Calls {
 impl Calls {
     pub(super) fn new(setup: &Setup, post: Post) -> Self {
         let run = format!("tui-{}-{}", std::process::id(), jiff::Timestamp::now().as_nanosecond());
-        Self {
-            connector: setup.connector.clone(),
-            explain: setup.explain,
-            explain_verdict: setup.explain_verdict,
-            post,
-            under_way: Arc::default(),
-            run,
-        }
+        Self { connector: setup.connector.clone(), post, under_way: Arc::default(), run }
     }
 
     /// Makes a call under a key: if the daemon goes away in the middle it is made once more, and what was
     /// done already is not done again.
     pub(super) fn call(&self, ticket: u64, request: Request) {
-        let (connector, explain, key) =
-            (self.connector.clone(), self.explain, format!("{}-{ticket}", self.run));
-        let ended = move |result| Msg::Ended { ticket, result };
+        let (connector, key) = (self.connector.clone(), format!("{}-{ticket}", self.run));
+        let ended = move |result: Result<_, _>| Msg::Ended { ticket, result: result.map(Box::new) };
         self.beside(ended, move || {
             let once = || {
                 let mut client = connector.connect(&mut Quiet)?;
@@ -70,120 +59,95 @@ impl Calls {
             };
             let first = once();
             let lost = matches!(&first, Err(Fault::Lost(_)));
-            let answer = if lost { once() } else { first };
-            answer.map(Box::new).map_err(explain)
+            if lost { once() } else { first }
         });
     }
 
     /// Starts the daemon. Whoever follows the house finds it.
     pub(super) fn start_daemon(&self) {
-        let (connector, explain) = (self.connector.clone(), self.explain);
         let started = |result: Result<(), Told>| result.map_or_else(Msg::Failed, |()| Msg::Time);
-        self.beside(started, move || connector.connect(&mut Quiet).map(drop).map_err(explain));
+        self.ask(started, |_| Ok(()));
     }
 
-    /// Gets what a view shows.
     pub(super) fn fetch(&self, session: String, tab: Tab, last_seq: u64, task: Option<TaskPlace>) {
-        let (connector, explain, of) = (self.connector.clone(), self.explain, session.clone());
+        let of = session.clone();
         let fetched = move |result| Msg::Fetched { session, result };
-        self.beside(fetched, move || {
-            let mut client = connector.connect(&mut Quiet).map_err(explain)?;
-            let fetched = match tab {
-                Tab::Terminal | Tab::Conversation => conversation(&mut client, of),
-                Tab::Diff => diff(&mut client, of),
-                Tab::Snapshots => snapshots(&mut client, of),
-                Tab::Runs => runs(&mut client, task),
-                Tab::Events => events(&mut client, &of, last_seq),
-            };
-            fetched.map_err(explain)
+        self.ask(fetched, move |client| match tab {
+            Tab::Terminal | Tab::Conversation => conversation(client, of),
+            Tab::Diff => diff(client, of),
+            Tab::Snapshots => Ok(Fetched::Snapshots(snapshots(client, of, None)?)),
+            Tab::Runs => runs(client, task),
+            Tab::Events => events(client, &of, last_seq),
         });
     }
 
-    /// Gets what has scrolled out of a terminal before this offset.
     pub(super) fn fetch_past(&self, session: String, upto: u64, size: Size) {
-        let (connector, explain, of) = (self.connector.clone(), self.explain, session.clone());
+        let of = session.clone();
         let fetched = move |result| Msg::Past { session, result };
-        self.beside(fetched, move || {
-            let mut client = connector.connect(&mut Quiet).map_err(explain)?;
-            past(&mut client, of, upto, size).map_err(explain)
-        });
+        self.ask(fetched, move |client| past(client, of, upto, size));
     }
 
     /// Counts the files that a session has changed, as of its last snapshot. What cannot be counted is not
     /// told.
     pub(super) fn count_changes(&self, session: String) {
-        let (connector, explain, of) = (self.connector.clone(), self.explain, session.clone());
-        let counted = move |result: Result<Option<usize>, Told>| match result {
-            Ok(Some(files)) => Msg::Changes { session, files },
-            Ok(None) | Err(_) => Msg::Time,
+        let of = session.clone();
+        let counted = move |result: Result<Vec<SnapshotView>, Told>| {
+            let last = result.ok().and_then(|all| all.last().map(|snapshot| snapshot.changed));
+            last.map_or(Msg::Time, |files| Msg::Changes { session, files })
         };
-        self.beside(counted, move || {
-            let mut client = connector.connect(&mut Quiet).map_err(explain)?;
-            let request = Request::Snapshots { session: of, last: Some(1) };
-            let answer = client.call(request).map_err(explain)?;
-            let Response::Snapshots(all) = answer else { return Ok(None) };
-            Ok(all.last().map(|snapshot| snapshot.changed))
-        });
+        self.ask(counted, move |client| snapshots(client, of, Some(1)));
     }
 
-    /// Looks for words in all conversations.
     pub(super) fn search(&self, words: String) {
-        let (connector, explain, wanted) = (self.connector.clone(), self.explain, words.clone());
+        let request = Request::Search { words: words.clone(), most: HITS_MAX };
         let found = move |result| Msg::Found { words, result };
-        self.beside(found, move || {
-            let mut client = connector.connect(&mut Quiet).map_err(explain)?;
-            let request = Request::Search { words: wanted, most: HITS_MAX };
-            let answer = client.call(request).map_err(explain)?;
-            let Response::Hits(hits) = answer else { return Err(explain(Fault::unfit())) };
+        self.ask(found, |client| {
+            let Response::Hits(hits) = client.call(request)? else { return Err(Fault::unfit()) };
             Ok(hits)
         });
     }
 
-    /// Gets the list of what was removed.
     pub(super) fn trash(&self) {
-        let (connector, explain) = (self.connector.clone(), self.explain);
-        self.beside(Msg::Trash, move || {
-            let mut client = connector.connect(&mut Quiet).map_err(explain)?;
-            let answer = client.call(Request::Trash).map_err(explain)?;
-            let Response::Trash(removed) = answer else { return Err(explain(Fault::unfit())) };
-            Ok(removed)
+        self.ask(Msg::Trash, |client| {
+            let answer = client.call(Request::Trash)?;
+            if let Response::Trash(removed) = answer { Ok(removed) } else { Err(Fault::unfit()) }
         });
     }
 
-    /// Gets what the rules have said, newest first.
     pub(super) fn judged(&self) {
-        let (connector, explain, words) =
-            (self.connector.clone(), self.explain, self.explain_verdict);
-        self.beside(Msg::Judged, move || {
-            let mut client = connector.connect(&mut Quiet).map_err(explain)?;
-            verdicts(&mut client, words).map_err(explain)
+        self.ask(Msg::Judged, verdicts);
+    }
+
+    pub(super) fn read_plan(&self, repo: String, file: String) {
+        let named = Some(file.clone()).filter(|file| !file.is_empty());
+        let request = Request::Plan(PlanRequest::Read { place: repo, file: named });
+        let found = move |result| Msg::Plan { file, result };
+        self.ask(found, |client| {
+            let answer = client.call(request)?;
+            if let Response::PlanFile(file) = answer { Ok(file) } else { Err(Fault::unfit()) }
         });
     }
 
-    /// Has a plan read.
-    pub(super) fn read_plan(&self, repo: String, file: String) {
-        let (connector, explain) = (self.connector.clone(), self.explain);
-        let named = Some(file.clone()).filter(|file| !file.is_empty());
-        let found = move |result| Msg::Plan { file, result };
-        self.beside(found, move || {
-            let mut client = connector.connect(&mut Quiet).map_err(explain)?;
-            let request = Request::Plan(PlanRequest::Read { place: repo, file: named });
-            let answer = client.call(request).map_err(explain)?;
-            let Response::PlanFile(file) = answer else { return Err(explain(Fault::unfit())) };
-            Ok(file)
-        });
+    /// Asks the daemon something, over a connection of its own.
+    fn ask<T: Send + 'static>(
+        &self,
+        msg: impl FnOnce(Result<T, Told>) -> Msg + Send + 'static,
+        question: impl FnOnce(&mut Client) -> Result<T, Fault> + Send + 'static,
+    ) {
+        let connector = self.connector.clone();
+        self.beside(msg, move || question(&mut connector.connect(&mut Quiet)?));
     }
 
     /// Does something in a thread, and delivers what comes of it.
     fn beside<T: Send + 'static>(
         &self,
         msg: impl FnOnce(Result<T, Told>) -> Msg + Send + 'static,
-        work: impl FnOnce() -> Result<T, Told> + Send + 'static,
+        work: impl FnOnce() -> Result<T, Fault> + Send + 'static,
     ) {
         let (post, under_way) = (self.post.clone(), Arc::clone(&self.under_way));
         let too_many = under_way.fetch_add(1, Ordering::Relaxed) >= CALLS_MAX;
         let serve = move || {
-            let result = if too_many { Err(too_much()) } else { work() };
+            let result = if too_many { Err(too_much()) } else { work().map_err(Told::from) };
             under_way.fetch_sub(1, Ordering::Relaxed);
             deliver(&post, msg(result));
         };
@@ -197,15 +161,26 @@ fn too_much() -> Told {
     Told { message, hint: Some("try again when some have ended".to_owned()) }
 }
 
-fn conversation(client: &mut Client, session: String) -> Result<Fetched, Fault> {
-    let mut entries = Vec::new();
-    client.call_seeing(Request::Log { session, follow: false }, |streamed| {
-        if let Streamed::Words(Response::Entry(entry)) = streamed {
-            entries.push(entry);
+/// What is streamed to answer a request, as far as it is meant.
+fn streamed<T>(
+    client: &mut Client,
+    request: Request,
+    meant: impl Fn(Response) -> Option<T>,
+) -> Result<Vec<T>, Fault> {
+    let mut found = Vec::new();
+    client.call_seeing(request, |streamed| {
+        if let Streamed::Words(words) = streamed {
+            found.extend(meant(words));
         }
         Ok::<(), Fault>(())
     })?;
-    Ok(Fetched::Conversation(entries))
+    Ok(found)
+}
+
+fn conversation(client: &mut Client, session: String) -> Result<Fetched, Fault> {
+    let request = Request::Log { session, follow: false, from: None };
+    let entry = |words| if let Response::Entry(entry) = words { Some(entry) } else { None };
+    Ok(Fetched::Conversation(streamed(client, request, entry)?))
 }
 
 /// Plays the end of the output again, in a terminal that keeps what scrolls away.
@@ -249,34 +224,37 @@ fn diff(client: &mut Client, session: String) -> Result<Fetched, Fault> {
     Ok(Fetched::Diff { files, patch: String::from_utf8_lossy(&patch).into_owned() })
 }
 
-fn snapshots(client: &mut Client, session: String) -> Result<Fetched, Fault> {
-    let answer = client.call(Request::Snapshots { session, last: None })?;
-    let Response::Snapshots(snapshots) = answer else { return Err(Fault::unfit()) };
-    Ok(Fetched::Snapshots(snapshots))
+fn snapshots(
+    client: &mut Client,
+    session: String,
+    last: Option<u32>,
+) -> Result<Vec<SnapshotView>, Fault> {
+    let answer = client.call(Request::Snapshots { session, last })?;
+    if let Response::Snapshots(snapshots) = answer { Ok(snapshots) } else { Err(Fault::unfit()) }
 }
 
-fn verdicts(client: &mut Client, words: fn(&Verdict) -> String) -> Result<Vec<Judged>, Fault> {
+fn verdicts(client: &mut Client) -> Result<Vec<Judged>, Fault> {
     let mut judged = VecDeque::new();
     let request = Request::Verdicts { session: None, fresh: false };
     client.call_seeing(request, |streamed| {
         if let Streamed::Words(Response::Verdict(one)) = streamed {
             // Of very many the newest are kept.
             judged.truncate(VERDICTS_MAX - 1);
-            judged.push_front(told(*one, words));
+            judged.push_front(told(*one));
         }
         Ok::<(), Fault>(())
     })?;
     Ok(judged.into())
 }
 
-fn told(one: VerdictView, words: fn(&Verdict) -> String) -> Judged {
+fn told(one: VerdictView) -> Judged {
     let VerdictView { at, session, name, text, verdict, .. } = one;
     let tone = match &verdict {
         Verdict::Accept { .. } => Tone::Good,
         Verdict::Reject { .. } => Tone::Bad,
         Verdict::Manual { .. } => Tone::Attention,
     };
-    Judged { at, session, name, text, says: words(&verdict), tone }
+    Judged { at, session, name, text, says: glis_verbs::verdict::verdict(&verdict), tone }
 }
 
 fn runs(client: &mut Client, task: Option<TaskPlace>) -> Result<Fetched, Fault> {
@@ -287,15 +265,12 @@ fn runs(client: &mut Client, task: Option<TaskPlace>) -> Result<Fetched, Fault> 
 }
 
 fn events(client: &mut Client, session: &str, last_seq: u64) -> Result<Fetched, Fault> {
-    let mut events = Vec::new();
     let from = last_seq.saturating_sub(EVENTS_BACK).max(1);
-    client.call_seeing(Request::Events { from, follow: false }, |streamed| {
-        if let Streamed::Words(Response::Event(event)) = streamed
-            && event.get("session").and_then(Value::as_str) == Some(session)
-        {
-            events.push(event);
-        }
-        Ok::<(), Fault>(())
-    })?;
+    let own = |words| match words {
+        Response::Event(event) => Some(event)
+            .filter(|event: &Value| event.get("session").and_then(Value::as_str) == Some(session)),
+        _ => None,
+    };
+    let events = streamed(client, Request::Events { from, follow: false }, own)?;
     Ok(Fetched::Events(events))
 }

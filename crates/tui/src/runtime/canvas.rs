@@ -128,23 +128,18 @@ fn write_colour(colour: Option<Color>, more: u8, out: &mut String) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::keymap::KeyMap;
-    use crate::message::{Msg, Now};
-    use crate::model::{Access, Start};
+    use crate::keymap::{KeyMap, Keys};
+    use crate::message::{Listed, Msg, Now};
     use crate::theme::{Depth, Ground, Theme};
     use crate::update::update;
 
     fn model() -> Model {
-        Model::new(Start {
-            now: Now::default(),
+        Model {
             size: (80, 24),
             theme: Theme { depth: Depth::Indexed, ground: Ground::Dark },
-            keys: KeyMap::usual().unwrap(),
-            access: Access::Full,
-            here: None,
-            user_home: None,
-            drafts: std::collections::BTreeMap::new(),
-        })
+            keys: KeyMap::with(&Keys::new()).unwrap(),
+            ..Model::new(Now::default(), std::collections::BTreeMap::new())
+        }
     }
 
     fn drawn(canvas: &mut Canvas, model: &Model) -> String {
@@ -161,7 +156,12 @@ mod tests {
         update(
             &mut model,
             Now::default(),
-            Msg::Listed { sessions: Vec::new(), last_seq: 1, gate: "paused".to_owned() },
+            Msg::Listed(Listed {
+                sessions: Vec::new(),
+                more: 0,
+                last_seq: 1,
+                gate: "paused".to_owned(),
+            }),
         );
         let second = drawn(&mut canvas, &model);
         assert!(second.contains("PAUSED") && second.len() < first.len() * 2, "{second:?}");

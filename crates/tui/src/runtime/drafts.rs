@@ -9,10 +9,9 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::PathBuf;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 
-/// Drafts by session.
 pub(super) type Drafts = BTreeMap<String, String>;
 
 fn file(home: &Home) -> PathBuf {
@@ -29,10 +28,13 @@ fn readable(home: &Home) -> Option<Drafts> {
     serde_json::from_str(&fs::read_to_string(file(home)).ok()?).ok()
 }
 
+/// So many may wait for a disk. One more is lost, and no key waits: newer text comes with the next key, and the last is
+/// waited for at the end. A draft that is not read again is the one that was known here.
+const WISHES_MAX: usize = 64;
+
 /// What the thread is to do, in this order.
 enum Wish {
     Keep(Drafts),
-    /// Read this one again.
     Read(String),
 }
 
@@ -40,13 +42,13 @@ enum Wish {
 pub(super) struct Keeper {
     /// What was last asked to be kept; none where the file may have changed since.
     asked: Option<Drafts>,
-    wishes: Option<Sender<Wish>>,
+    wishes: Option<SyncSender<Wish>>,
     thread: Option<JoinHandle<Option<String>>>,
 }
 
 impl Keeper {
     pub(super) fn start(home: Home, read: Drafts, post: Post) -> io::Result<Self> {
-        let (wishes, wished) = channel();
+        let (wishes, wished) = sync_channel(WISHES_MAX);
         let known = read.clone();
         let work = move || serve(&home, known, &wished, &post);
         let thread = std::thread::Builder::new().name("drafts".to_owned()).spawn(work)?;
@@ -66,14 +68,17 @@ impl Keeper {
         self.wish(Wish::Read(id));
     }
 
-    fn wish(&self, wish: Wish) {
+    fn wish(&mut self, wish: Wish) {
         // A thread that has ended has said why.
-        drop(self.wishes.as_ref().map(|wishes| wishes.send(wish)));
+        if self.wishes.as_ref().is_some_and(|wishes| wishes.try_send(wish).is_err()) {
+            self.asked = None;
+        }
     }
 
-    /// Waits until everything is written down; why it is not, if it is not.
-    pub(super) fn finish(&mut self) -> Option<String> {
-        self.wishes = None;
+    /// Keeps these last of all, and waits until that is done; why it is not, if it is not.
+    pub(super) fn finish(&mut self, drafts: Drafts) -> Option<String> {
+        let wishes = self.wishes.take().filter(|_| self.asked.as_ref() != Some(&drafts));
+        drop(wishes.map(|wishes| wishes.send(Wish::Keep(drafts))));
         self.thread.take().and_then(|thread| thread.join().ok().flatten())
     }
 }

@@ -3,8 +3,7 @@
 use crate::message::Told;
 use glis_wire::home::Home;
 use std::fs;
-use std::io::{self, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::io;
 use std::path::Path;
 
 /// Has the editor change a text, and returns it. The terminal must be the editor's meanwhile.
@@ -18,11 +17,7 @@ pub(super) fn edit(home: &Home, text: &str) -> Result<String, Told> {
 
 fn edit_at(file: &Path, text: &str) -> Result<String, Told> {
     let failed = |fault: io::Error| told(fault.to_string());
-    let mut options = fs::File::options();
-    options.write(true).create(true).truncate(true).mode(0o600);
-    let mut out = options.open(file).map_err(failed)?;
-    out.write_all(text.as_bytes()).map_err(failed)?;
-    drop(out);
+    glis_verbs::file::keep(file, text).map_err(failed)?;
     glis_tty::edit(file).map_err(failed)?;
     fs::read_to_string(file).map_err(failed)
 }

@@ -3,7 +3,7 @@
 
 use super::post::Post;
 use super::{Setup, deliver};
-use crate::message::{Msg, News, Told};
+use crate::message::{Listed, Msg, News};
 use glis_client::{Connector, Fault, News as ClientNews, Quiet, Subscription};
 use glis_wire::client::{Request, Response};
 use std::io;
@@ -14,27 +14,23 @@ const PACE: Duration = Duration::from_secs(1);
 
 /// Follows the house for as long as the program lives.
 pub(super) fn start(setup: &Setup, post: Post) -> io::Result<()> {
-    let (connector, explain) = (setup.connector.clone(), setup.explain);
+    let connector = setup.connector.clone();
     let follow = move || loop {
-        let fault = follow(&connector, &post, explain);
-        deliver(&post, Msg::Lost(explain(fault)));
+        let fault = follow(&connector, &post);
+        deliver(&post, Msg::Lost(fault.into()));
         std::thread::sleep(PACE);
     };
     std::thread::Builder::new().name("events".to_owned()).spawn(follow).map(drop)
 }
 
 /// Until something goes wrong.
-fn follow(connector: &Connector, post: &Post, explain: fn(Fault) -> Told) -> Fault {
+fn follow(connector: &Connector, post: &Post) -> Fault {
     loop {
-        let begun = begin(connector);
-        let (log_id, last_seq) = match begun {
-            Ok(Some((listed, log_id, last_seq))) => {
-                deliver(post, listed);
-                (log_id, last_seq)
-            }
-            Ok(None) => return Fault::unfit(),
+        let (listed, log_id, last_seq) = match begin(connector) {
+            Ok(begun) => begun,
             Err(fault) => return fault,
         };
+        deliver(post, listed);
         // What happens between the number and the list is in the list, and told once more: no harm.
         let mut events = Subscription::new(connector.clone(), Some(log_id), last_seq + 1);
         loop {
@@ -49,7 +45,7 @@ fn follow(connector: &Connector, post: &Post, explain: fn(Fault) -> Told) -> Fau
                 // Its numbers mean other events now: the list is read again.
                 Ok(Some(ClientNews::Anew { .. })) => break,
                 Err(fault) => {
-                    deliver(post, Msg::Lost(explain(fault)));
+                    deliver(post, Msg::Lost(fault.into()));
                     std::thread::sleep(PACE);
                 }
             }
@@ -73,11 +69,14 @@ fn await_daemon(connector: &Connector, post: &Post) {
 }
 
 /// The list, the name of the log, and the number of an event that the list is at least as new as.
-fn begin(connector: &Connector) -> Result<Option<(Msg, String, u64)>, Fault> {
+fn begin(connector: &Connector) -> Result<(Msg, String, u64), Fault> {
     let mut client = connector.connect(&mut Quiet)?;
-    let Response::Daemon(daemon) = client.call(Request::DaemonStatus)? else { return Ok(None) };
+    let Response::Daemon(daemon) = client.call(Request::DaemonStatus)? else {
+        return Err(Fault::unfit());
+    };
     let list = client.call(Request::List { all: false })?;
-    let Response::Sessions(sessions) = list else { return Ok(None) };
+    let Response::Sessions { rows, more } = list else { return Err(Fault::unfit()) };
     let (last_seq, gate) = (daemon.last_seq, daemon.gate.state.clone());
-    Ok(Some((Msg::Listed { sessions, last_seq, gate }, daemon.log_id, last_seq)))
+    let listed = Listed { sessions: rows, more, last_seq, gate };
+    Ok((Msg::Listed(listed), daemon.log_id, last_seq))
 }

@@ -4,17 +4,17 @@ use super::post::Post;
 use super::{Setup, deliver};
 use crate::message::{Msg, Seen};
 use glis_client::{Client, Connector, Fault, Quiet};
-use glis_core::{Refusal, Status};
+use glis_core::Refusal;
 use glis_wire::client::{Request, Response};
 use std::io;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-/// The way to the thread that looks. The model asks for one batch at a time, which bounds the queue.
-pub(super) struct Looks(Sender<Vec<String>>);
+/// The way to the thread that looks. The model asks for one batch at a time: there is room for it, and nothing is lost.
+pub(super) struct Looks(SyncSender<Vec<String>>);
 
 impl Looks {
     pub(super) fn start(setup: &Setup, post: Post) -> io::Result<Self> {
-        let (send, wanted) = channel();
+        let (send, wanted) = sync_channel(1);
         let connector = setup.connector.clone();
         let serve = move || serve(&connector, &wanted, &post);
         std::thread::Builder::new().name("looks".to_owned()).spawn(serve)?;
@@ -40,30 +40,20 @@ fn serve(connector: &Connector, wanted: &Receiver<Vec<String>>, post: &Post) {
 /// the next event tells again.
 fn look(connector: &Connector, client: &mut Option<Client>, id: String) -> Option<Seen> {
     for _ in 0..2 {
-        let connected = match client.take() {
-            Some(connected) => Ok(connected),
-            None => connector.connect(&mut Quiet),
-        };
-        let Ok(mut connected) = connected else { return None };
-        match connected.call(a_look_at(&id)) {
-            Ok(response) => {
-                *client = Some(connected);
-                let Response::Session(session) = response else { return None };
-                return Some(Seen::There(session));
+        if client.is_none() {
+            *client = connector.connect(&mut Quiet).ok();
+        }
+        match client.as_mut()?.call(Request::glance(&id)) {
+            Ok(Response::Session(session)) => return Some(Seen::There(Box::new(session.row))),
+            Err(Fault::Refused(Refusal::NoSuchSession { .. })) => return Some(Seen::Gone(id)),
+            Ok(_) => return None,
+            Err(fault) => {
+                *client = None;
+                if !matches!(fault, Fault::Lost(_)) {
+                    return None;
+                }
             }
-            Err(Fault::Refused(Refusal::NoSuchSession { .. })) => {
-                *client = Some(connected);
-                return Some(Seen::Gone(id));
-            }
-            Err(Fault::Lost(_)) => {}
-            Err(_) => return None,
         }
     }
     None
-}
-
-/// A wait that is over at once. `show` would count as a person's look.
-fn a_look_at(id: &str) -> Request {
-    let statuses = Status::ALL.to_vec();
-    Request::Wait { session: id.to_owned(), statuses, timeout_ms: Some(0) }
 }

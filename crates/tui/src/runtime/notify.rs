@@ -1,42 +1,32 @@
 //! What is said to the user's terminal itself: a notice, and text for its clipboard.
 
-/// How terminals are told a notice.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Way {
-    Nine,
-    SevenSevenSeven,
-    /// It is not known which of the two this terminal understands. One that knows both tells it twice.
-    Both,
-}
-
-impl Way {
-    /// As the environment tells, which is handed in as a look-up.
-    fn of(variable: &impl Fn(&str) -> Option<String>) -> Self {
-        let is = |name: &str, known: &[&str]| {
-            variable(name).is_some_and(|value| known.iter().any(|known| value.starts_with(known)))
-        };
-        let set = |name: &str| variable(name).is_some_and(|value| !value.is_empty());
-        if is("TERM", &["rxvt", "foot"]) || set("VTE_VERSION") {
-            return Self::SevenSevenSeven;
-        }
-        let nine = is("TERM", &["xterm-kitty", "xterm-ghostty", "wezterm"])
-            || is("TERM_PROGRAM", &["iTerm", "WezTerm", "ghostty"])
-            || set("WT_SESSION");
-        if nine { Self::Nine } else { Self::Both }
+/// The codes by which a terminal is told a notice, as the environment tells, which is handed in as a look-up: 9, 777, or
+/// both where it is not known which of the two it understands. One that knows both tells it twice.
+fn codes(variable: &impl Fn(&str) -> Option<String>) -> &'static [u16] {
+    let is = |name: &str, known: &[&str]| {
+        variable(name).is_some_and(|value| known.iter().any(|known| value.starts_with(known)))
+    };
+    let set = |name: &str| variable(name).is_some_and(|value| !value.is_empty());
+    if is("TERM", &["rxvt", "foot"]) || set("VTE_VERSION") {
+        return &[777];
     }
+    let nine = is("TERM", &["xterm-kitty", "xterm-ghostty", "wezterm"])
+        || is("TERM_PROGRAM", &["iTerm", "WezTerm", "ghostty"])
+        || set("WT_SESSION");
+    if nine { &[9] } else { &[9, 777] }
 }
 
 /// The bytes of a notice. Inside tmux it is wrapped, so that tmux hands it on where it is allowed to.
 pub(super) fn notice(variable: impl Fn(&str) -> Option<String>, text: &str, ring: bool) -> Vec<u8> {
     // A semicolon would begin another field.
     let text: String = text.chars().filter(|c| !c.is_control() && *c != ';').collect();
-    let nine = format!("\x1b]9;glis: {text}\x1b\\");
-    let seven = format!("\x1b]777;notify;glis;{text}\x1b\\");
-    let notice = match Way::of(&variable) {
-        Way::Nine => nine,
-        Way::SevenSevenSeven => seven,
-        Way::Both => format!("{nine}{seven}"),
-    };
+    let notice: String = codes(&variable)
+        .iter()
+        .map(|code| match code {
+            9 => format!("\x1b]9;glis: {text}\x1b\\"),
+            code => format!("\x1b]{code};notify;glis;{text}\x1b\\"),
+        })
+        .collect();
     let within_tmux = variable("TMUX").is_some_and(|value| !value.is_empty());
     let wrapped = if within_tmux {
         format!("\x1bPtmux;{}\x1b\\", notice.replace('\x1b', "\x1b\x1b"))

@@ -11,7 +11,6 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 /// As much as may wait. A thread that has more waits itself: nothing is lost.
 const WAITING_MAX: usize = 1024;
 
-/// What comes from a thread.
 pub(super) enum Arrived {
     Msg(Box<Msg>),
     Painted(Box<Painted>),
@@ -20,14 +19,12 @@ pub(super) enum Arrived {
 /// A session's screen, and the way to its holder.
 pub(super) struct Painted {
     pub(super) session: String,
-    /// Which wish it answers.
     pub(super) number: u64,
     pub(super) screen: glis_client::Painted,
     /// As long as it is open the daemon knows who shows the session.
     pub(super) client: Client,
 }
 
-/// The sending side.
 #[derive(Clone)]
 pub(super) struct Post {
     queue: SyncSender<Arrived>,
@@ -44,7 +41,6 @@ impl Post {
     }
 }
 
-/// The receiving side.
 pub(super) struct PostBox {
     queue: Receiver<Arrived>,
     woken: OwnedFd,
@@ -67,7 +63,6 @@ impl PostBox {
     }
 }
 
-/// Both sides.
 pub(super) fn open() -> io::Result<(Post, PostBox)> {
     let (woken, wake) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
     let (send, queue) = sync_channel(WAITING_MAX);

@@ -9,15 +9,11 @@ use rustix::event::PollFlags;
 use std::io;
 use std::os::fd::{AsFd as _, BorrowedFd};
 
-/// So many reads are taken in before the keys are looked at again: one, which is up to 256 KiB of a flood.
-const READS_MAX: usize = 1;
 /// More than a person types, and than most pastes hold.
 const WAITING_BYTES_MAX: usize = 4 * 1024 * 1024;
 
-/// Follows one session, or none.
 pub(super) struct Follower {
     connector: Connector,
-    explain: fn(Fault) -> Told,
     post: Post,
     /// Counts the wishes, so that an answer to a former one is not taken for the last.
     number: u64,
@@ -27,7 +23,6 @@ pub(super) struct Follower {
 struct Followed {
     session: String,
     holder: Holder,
-    /// The size of its terminal.
     size: Size,
     /// Whether something was typed into it from here.
     typed: bool,
@@ -36,8 +31,8 @@ struct Followed {
 
 impl Follower {
     pub(super) fn new(setup: &Setup, post: Post) -> Self {
-        let (connector, explain) = (setup.connector.clone(), setup.explain);
-        Self { connector, explain, post, number: 0, followed: None }
+        let connector = setup.connector.clone();
+        Self { connector, post, number: 0, followed: None }
     }
 
     /// Follows this session from now on, and no other.
@@ -45,12 +40,12 @@ impl Follower {
         self.followed = None;
         self.number += 1;
         let Some(session) = session else { return };
-        let (connector, explain, post) = (self.connector.clone(), self.explain, self.post.clone());
+        let (connector, post) = (self.connector.clone(), self.post.clone());
         let number = self.number;
         let serve = move || match paint(&connector, &session, number) {
             Ok(painted) => post.send(Arrived::Painted(Box::new(painted))),
             Err(fault) => {
-                let news = PreviewNews::Refused(explain(fault));
+                let news = PreviewNews::Refused(fault.into());
                 deliver(&post, Msg::Preview { session, news });
             }
         };
@@ -80,7 +75,6 @@ impl Follower {
         std::iter::once(painted).chain(ended).map(told).collect()
     }
 
-    /// What to wait on.
     pub(super) fn holder(&self) -> Option<BorrowedFd<'_>> {
         self.followed.as_ref().map(|followed| followed.holder.as_fd())
     }
@@ -110,24 +104,13 @@ impl Follower {
         followed.holder.send().map_err(|fault| refused(&fault.to_string()))
     }
 
-    /// What the holder has said.
     pub(super) fn read(&mut self) -> Vec<Msg> {
         let Some(followed) = &mut self.followed else { return Vec::new() };
         let mut found = Vec::new();
-        let lives = read(&mut followed.holder, &mut found).unwrap_or(false);
-        let resized = found.iter().rev().find_map(|news| match news {
-            PreviewNews::Resized(size) => Some(*size),
-            PreviewNews::Painted { .. }
-            | PreviewNews::Output { .. }
-            | PreviewNews::Ended
-            | PreviewNews::Refused(_) => None,
-        });
-        followed.size = resized.unwrap_or(followed.size);
-        if !lives {
-            found.push(PreviewNews::Ended);
-        }
+        let lives = followed.read(&mut found).unwrap_or(false);
         let session = followed.session.clone();
         if !lives {
+            found.push(PreviewNews::Ended);
             self.followed = None;
         }
         let told = |news| Msg::Preview { session: session.clone(), news };
@@ -135,29 +118,28 @@ impl Follower {
     }
 }
 
-/// Reads what there is, up to a bound. Whether there may be more to come.
-fn read(holder: &mut Holder, found: &mut Vec<PreviewNews>) -> io::Result<bool> {
-    for _ in 0..READS_MAX {
-        let before = found.len();
-        if !holder.read()? {
+impl Followed {
+    /// Reads once, which is up to 256 KiB of a flood: then the keys are looked at again. Whether there may be more to
+    /// come.
+    fn read(&mut self, found: &mut Vec<PreviewNews>) -> io::Result<bool> {
+        if !self.holder.read()? {
             return Ok(false);
         }
         loop {
-            match holder.hear()? {
+            match self.holder.hear()? {
                 Heard::Nothing => break,
                 Heard::Ended(_) => return Ok(false),
                 Heard::Output { at, bytes } => {
                     found.push(PreviewNews::Output { at, bytes: bytes.to_vec() });
                 }
-                Heard::Resized { size, .. } => found.push(PreviewNews::Resized(size)),
+                Heard::Resized { size, .. } => {
+                    self.size = size;
+                    found.push(PreviewNews::Resized(size));
+                }
             }
         }
-        holder.send()?;
-        if found.len() == before {
-            break;
-        }
+        self.holder.send().map(|()| true)
     }
-    Ok(true)
 }
 
 fn paint(connector: &Connector, session: &str, number: u64) -> Result<Painted, Fault> {

@@ -1,18 +1,18 @@
 //! Stories of questions: a key answers what is on the screen, once, and nothing that was not seen.
 
 use super::desk::{Desk, few};
-use super::session;
+use super::{session, whole};
 use crate::chord::{Chord, Code};
 use crate::message::{Msg, News};
 use crate::model::Mode;
 use glis_core::Status;
 use glis_core::talk::AskKind;
 use glis_wire::client::Response;
-use glis_wire::view::SessionView;
+use glis_wire::view::SessionRow;
 use serde_json::{Value, json};
 
 /// A session that asks this.
-fn asking(name: &str, ask: Value) -> SessionView {
+fn asking(name: &str, ask: Value) -> SessionRow {
     let mut view = session(name, Status::Waiting);
     view.waiting_for = serde_json::from_value(ask).unwrap();
     view.asks = view.waiting_for.iter().cloned().collect();
@@ -20,7 +20,7 @@ fn asking(name: &str, ask: Value) -> SessionView {
 }
 
 /// A session that wants to be allowed something.
-fn wants(name: &str, text: &str) -> SessionView {
+fn wants(name: &str, text: &str) -> SessionRow {
     asking(name, json!({"request": format!("r-{name}"), "kind": "approval", "text": text}))
 }
 
@@ -33,14 +33,14 @@ fn three() -> Desk {
 
 /// The answer to the question has arrived.
 fn ended(desk: &mut Desk, ticket: u64, name: &str) {
-    let session = Box::new(session(name, Status::Busy));
+    let session = whole(session(name, Status::Busy));
     let response = Box::new(Response::Done { session, already: false });
     desk.tell(Msg::Ended { ticket, result: Ok(response) });
 }
 
 fn answered_elsewhere(desk: &mut Desk, name: &str, answer: &str) {
     let event = News::read(
-        desk.model.last_seq + 1,
+        desk.model.house.last_seq + 1,
         &json!({"session": format!("id-{name}"), "event": "answer_began", "ask": format!("r-{name}"),
             "answer": answer}),
     );
@@ -170,7 +170,7 @@ fn what_was_not_seen_whole_is_not_allowed() {
     desk.pass(700);
     assert_eq!(desk.press("y"), "answer id-long r1 allow");
     // A smaller screen shows it in other rows.
-    let mut again = Desk::new(vec![desk.model.sessions["id-long"].clone()]);
+    let mut again = Desk::new(vec![desk.model.rows.all["id-long"].clone()]);
     again.press("a pgdn pgdn pgdn pgdn pgdn");
     again.tell(Msg::Resized { columns: 40, rows: 20 });
     assert_eq!(again.press("y"), "");

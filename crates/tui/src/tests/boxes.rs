@@ -19,7 +19,7 @@ pub(super) fn with_snapshots(desk: &mut Desk) {
             "changed": 2, "not_captured": [], "since_before": null})
     };
     let all = serde_json::from_value(json!([view("snap-1"), view("snap-2")])).unwrap();
-    let session = desk.model.selected.clone().unwrap();
+    let session = desk.model.hand.selected.clone().unwrap();
     desk.tell(Msg::Fetched { session, result: Ok(Fetched::Snapshots(all)) });
 }
 
@@ -79,6 +79,7 @@ fn merge(into: &str) -> String {
         session: "id-fix-login".to_owned(),
         into: Some(into.to_owned()),
         hooks: false,
+        place: None,
     };
     serde_json::to_value(request).unwrap().to_string()
 }
@@ -87,17 +88,17 @@ fn merge(into: &str) -> String {
 fn a_snapshot_is_chosen_confirmed_and_restored() {
     let mut desk = Desk::new(few());
     assert_eq!(desk.press("o j enter"), "", "they are not there yet");
-    assert_eq!((desk.model.tab, &desk.model.mode), (Tab::Snapshots, &Mode::Pick { at: 0 }));
+    assert_eq!((desk.model.pane.tab, &desk.model.mode), (Tab::Snapshots, &Mode::Pick { at: 0 }));
     with_snapshots(&mut desk);
     assert_eq!(desk.press("j enter"), "");
     assert!(desk.frame().contains("back to snapshot snap-2?"), "{}", desk.frame());
     assert_eq!(desk.press("y"), "restore id-fix-login");
-    assert_eq!(desk.model.history[0].line, "glis restore fix-login --snapshot snap-2");
+    assert_eq!(desk.model.work.history[0].line, "glis restore fix-login --snapshot snap-2");
     // A copy leaves the session alone.
     with_snapshots(&mut desk);
     desk.press("o d /tmp/copy enter");
     assert_eq!(
-        desk.model.history[1].line,
+        desk.model.work.history[1].line,
         "glis restore fix-login --snapshot snap-1 --to /tmp/copy"
     );
 }
@@ -108,7 +109,7 @@ fn a_restart_may_be_told_what_was_done_before() {
     desk.press("R");
     assert!(desk.frame().contains("c yes, told what was done"), "{}", desk.frame());
     assert_eq!(desk.press("c"), "restart id-fix-login");
-    assert_eq!(desk.model.history[0].line, "glis restart fix-login --with-context --yes");
+    assert_eq!(desk.model.work.history[0].line, "glis restart fix-login --with-context --yes");
     assert_eq!(desk.press("D c"), "", "it means nothing elsewhere");
 }
 
@@ -120,7 +121,7 @@ fn a_no_has_a_reason_and_its_question_stays_in_hand() {
     sessions.push(other);
     let mut desk = Desk::new(sessions);
     assert_eq!(desk.press("a r use space make enter"), "answer id-fix-login r1 deny");
-    assert!(desk.model.history[0].line.contains("deny --reason 'use make'"));
+    assert!(desk.model.work.history[0].line.contains("deny --reason 'use make'"));
     let at = Some(("id-fix-login".to_owned(), "r1".to_owned()));
     assert_eq!(desk.model.mode, Mode::Asks { at });
 }
@@ -149,9 +150,9 @@ fn the_palette_names_a_verb_and_a_session() {
     assert_eq!(desk.press("enter"), "resume id-api");
     assert_eq!(desk.selected(), "api");
     assert_eq!(desk.press(": pause space after space its space turn enter"), "pause id-api");
-    assert_eq!(desk.model.history[1].line, "glis pause api --mode boundary");
+    assert_eq!(desk.model.work.history[1].line, "glis pause api --mode boundary");
     desk.press(": pause space for space docs enter 2h enter");
-    assert_eq!(desk.model.history[2].line, "glis pause docs --for 7200s");
+    assert_eq!(desk.model.work.history[2].line, "glis pause docs --for 7200s");
     desk.press(": xyzzy");
     assert!(desk.frame().contains("no matches"), "{}", desk.frame());
 }
@@ -167,7 +168,7 @@ fn words_are_found_in_all_conversations() {
     let frame = desk.frame();
     assert!(frame.contains("api  agent · 5m") && frame.contains("… a token …"), "{frame}");
     desk.press("enter");
-    assert_eq!((desk.selected(), desk.model.tab), ("api", Tab::Conversation));
+    assert_eq!((desk.selected(), desk.model.pane.tab), ("api", Tab::Conversation));
     desk.pass(50);
     let entry = |at: &str, text: String| json!({"timestamp": at, "type": "user", "content": text});
     let mut said: Vec<_> = (0..50).map(|n| entry("2025", format!("before {n}"))).collect();

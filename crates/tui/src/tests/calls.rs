@@ -54,13 +54,15 @@ fn way(request: &Request) -> Way {
         | Request::Events { .. }
         | Request::Compaction { .. }
         | Request::DaemonStatus => Way::Always,
-        Request::Doctor | Request::DaemonStop { .. } => Way::House,
+        Request::Doctor | Request::RepoMoved { .. } | Request::DaemonStop { .. } => Way::House,
     }
 }
 
 fn way_of_plan(plan: &PlanRequest) -> Way {
     match plan {
-        PlanRequest::Runs { .. } => Way::Shows("5 WAIT", |e| matches!(e, Effect::Fetch { .. })),
+        PlanRequest::Runs { .. } | PlanRequest::List { .. } => {
+            Way::Shows("5 WAIT", |e| matches!(e, Effect::Fetch { .. }))
+        }
         PlanRequest::Pause { .. } => Way::Keys("TASK ctrl+c"),
         PlanRequest::Resume { .. } => Way::Keys("PAUSED u"),
         PlanRequest::Restart { .. } => Way::Keys("PAUSED R y"),
@@ -93,7 +95,7 @@ fn all() -> Vec<Request> {
         Request::Act { session: session(), action: pause() },
         Request::ActEach { which: Which::All, action: pause() },
         Request::Wait { session: session(), statuses: vec![Status::Idle], timeout_ms: None },
-        Request::Log { session: session(), follow: false },
+        Request::Log { session: session(), follow: false, from: None },
         Request::Screen { session: session(), at: None },
         Request::Output { session: session(), from: 0, follow: false, most: None },
         Request::Events { from: 0, follow: false },
@@ -102,14 +104,14 @@ fn all() -> Vec<Request> {
         Request::Snapshots { session: session(), last: None },
         Request::Diff { session: session(), since: None, patch: true },
         Request::RestoreTo { session: session(), snapshot: None, to: "/tmp/copy".to_owned() },
-        Request::Merge { session: session(), into: None, hooks: false },
+        Request::Merge { session: session(), into: None, hooks: false, place: None },
         Request::Plan(PlanRequest::Execute(Execute { place: place(), file: None, pace: None })),
         Request::Plan(PlanRequest::Read { place: place(), file: None }),
         Request::Plan(PlanRequest::Check { place: place(), file: None }),
         Request::Plan(PlanRequest::Clean { place: place(), plan: None }),
         Request::Plan(PlanRequest::Change {
             place: place(),
-            change: PlanChange::Remove { id: task() },
+            change: Box::new(PlanChange::Remove { id: task() }),
         }),
         Request::Plan(PlanRequest::Show { place: place(), file: ".glis/plan.toml".to_owned() }),
         Request::Plan(PlanRequest::Runs { place: place(), task: None }),
@@ -117,7 +119,8 @@ fn all() -> Vec<Request> {
         Request::Plan(PlanRequest::Resume { place: place(), task: task(), prompt: None }),
         Request::Plan(PlanRequest::Restart { place: place(), task: task() }),
         Request::Plan(PlanRequest::Rule { place: place(), task: task(), ruling: Ruling::Accept }),
-        Request::Plan(PlanRequest::Follow { plan: "p1".to_owned() }),
+        Request::Plan(PlanRequest::Follow { plan: "p1".to_owned(), answers: false }),
+        Request::Plan(PlanRequest::List { place: place() }),
         Request::Search { words: "token".to_owned(), most: 9 },
         Request::Trash,
         Request::TrashEmpty { which: Discard::Due },
@@ -130,6 +133,7 @@ fn all() -> Vec<Request> {
         }),
         Request::ResumeAll { from_log: false },
         Request::Doctor,
+        Request::RepoMoved { from: place(), to: place() },
         Request::DaemonStatus,
         Request::DaemonStop { agents: false },
     ]
@@ -158,12 +162,12 @@ fn play(keys: &str) -> Vec<Effect> {
     for word in keys.split(' ') {
         match word {
             "WAIT" => effects.extend(desk.pass(100)),
-            "GATE" => "paused".clone_into(&mut desk.model.gate),
-            "TASK" => desk.model.selected = Some(task.id.clone()),
+            "GATE" => "paused".clone_into(&mut desk.model.house.gate),
+            "TASK" => desk.model.hand.selected = Some(task.id.clone()),
             "PAUSED" => {
                 task.status = Status::Paused;
                 desk.seen(task.clone());
-                desk.model.selected = Some(task.id.clone());
+                desk.model.hand.selected = Some(task.id.clone());
             }
             "PLAN" => {
                 let result = Ok(Box::new(super::plans::found()));

@@ -4,7 +4,7 @@ use super::desk::{Desk, few};
 use super::session;
 use crate::chord::{Chord, Code, Held};
 use crate::input::{Click, Input, Mouse};
-use crate::message::{Effect, Msg, PreviewNews, Seen, Told};
+use crate::message::{Effect, Listed, Msg, PreviewNews, Seen, Told};
 use crate::model::Mode;
 use crate::theme::Ground;
 use glis_core::Status;
@@ -61,9 +61,11 @@ fn message(dice: &mut Dice, desk: &Desk) -> Msg {
         0 => Msg::Resized { columns: dice.small(160), rows: dice.small(50) },
         1 => Msg::Seen(vec![Seen::There(Box::new(session(name, status)))]),
         2 => Msg::Seen(vec![Seen::Gone(format!("id-{name}"))]),
-        3 => Msg::Listed { sessions: few(), last_seq: 9, gate: "paused".to_owned() },
+        3 => {
+            Msg::Listed(Listed { sessions: few(), more: 0, last_seq: 9, gate: "paused".to_owned() })
+        }
         4 => {
-            let ticket = dice.below(desk.model.next_ticket + 1);
+            let ticket = dice.below(desk.model.work.last_ticket + 2);
             let told =
                 Told { message: "no\u{1b}[2J".to_owned(), hint: Some("日本語".repeat(40)) };
             Msg::Ended { ticket, result: Err(told) }
@@ -71,11 +73,11 @@ fn message(dice: &mut Dice, desk: &Desk) -> Msg {
         5 => {
             let size = Size { columns: dice.small(120), rows: dice.small(60) };
             let bytes = "\x1b[31m日本語 text\r\n".repeat(20).into_bytes();
-            let session = desk.model.selected.clone().unwrap_or_default();
+            let session = desk.model.hand.selected.clone().unwrap_or_default();
             Msg::Preview { session, news: PreviewNews::Painted { bytes, from: 5, size } }
         }
         6 => {
-            let session = desk.model.selected.clone().unwrap_or_default();
+            let session = desk.model.hand.selected.clone().unwrap_or_default();
             let at = dice.below(100);
             Msg::Preview {
                 session,
@@ -98,7 +100,7 @@ fn message(dice: &mut Dice, desk: &Desk) -> Msg {
         8 => Msg::Input(Input::Pasted("pasted\n日本\u{7}".to_owned())),
         9 => Msg::Time,
         11 => {
-            let session = desk.model.selected.clone().unwrap_or_default();
+            let session = desk.model.hand.selected.clone().unwrap_or_default();
             let run = (format!("row 日本 {}", dice.below(9)), glis_screen::Look::default());
             let rows = usize::try_from(dice.below(200)).unwrap();
             Msg::Past { session, result: Ok(vec![vec![run]; rows]) }
@@ -121,20 +123,24 @@ impl Before {
         let receiver =
             if let Mode::Send { id, .. } = &desk.model.mode { Some(id.clone()) } else { None };
         let by_hand = matches!(msg, Msg::Input(_));
-        Self { selected: desk.model.selected.clone(), receiver, by_hand }
+        Self { selected: desk.model.hand.selected.clone(), receiver, by_hand }
     }
 
     /// Only a hand moves to another session, some session is in hand where there are any, and a message goes
     /// to whom its box was for.
     fn hold(&self, desk: &Desk, effects: &[Effect], seed: u64) {
-        let (model, is_listed) = (&desk.model, |id: &String| desk.model.ids().any(|one| one == id));
+        let (model, is_listed) =
+            (&desk.model, |id: &String| desk.model.list.ids().any(|one| one == id));
         let stays = self.selected.as_ref().is_some_and(is_listed) && !self.by_hand;
         let inline = matches!(model.mode, Mode::Inline { .. });
         assert!(
-            !stays || inline || model.selected == self.selected,
+            !stays || inline || model.hand.selected == self.selected,
             "seed {seed}: moved by itself"
         );
-        assert!(model.selected.is_some() || model.ids().count() == 0, "seed {seed}: none in hand");
+        assert!(
+            model.hand.selected.is_some() || model.list.ids().count() == 0,
+            "seed {seed}: none in hand"
+        );
         for effect in effects {
             if let Effect::Call { request, .. } = effect
                 && let Request::Act { session, action: Action::Send { .. } } = &**request

@@ -3,15 +3,15 @@
 use super::session;
 use crate::chord::Chord;
 use crate::input::Input;
-use crate::keymap::KeyMap;
-use crate::message::{Effect, Msg, News, Now, Seen};
-use crate::model::{Access, Model, Start};
+use crate::keymap::{KeyMap, Keys};
+use crate::message::{Effect, Listed, Msg, News, Now, Seen};
+use crate::model::{Folders, Model};
 use crate::theme::{Depth, Ground, Theme};
 use crate::update::{painted, update};
 use crate::view;
 use glis_core::Status;
 use glis_wire::client::{Action, Request};
-use glis_wire::view::SessionView;
+use glis_wire::view::SessionRow;
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
 use std::collections::BTreeMap;
@@ -27,23 +27,28 @@ pub(super) struct Desk {
 }
 
 impl Desk {
-    pub(super) fn new(sessions: Vec<SessionView>) -> Self {
+    pub(super) fn new(sessions: Vec<SessionRow>) -> Self {
         Self::with(sessions, (80, 24), Ground::Dark)
     }
 
-    pub(super) fn with(sessions: Vec<SessionView>, size: (u16, u16), ground: Ground) -> Self {
-        let model = Model::new(Start {
-            now: BEGIN,
+    pub(super) fn with(sessions: Vec<SessionRow>, size: (u16, u16), ground: Ground) -> Self {
+        let model = Model {
             size,
             theme: Theme { depth: Depth::Indexed, ground },
-            keys: KeyMap::usual().unwrap(),
-            access: Access::Full,
-            here: Some("/home/ada/src/app".to_owned()),
-            user_home: Some("/home/ada".to_owned()),
-            drafts: BTreeMap::new(),
-        });
+            keys: KeyMap::with(&Keys::new()).unwrap(),
+            folders: Folders {
+                here: Some("/home/ada/src/app".to_owned()),
+                home: Some("/home/ada".to_owned()),
+            },
+            ..Model::new(BEGIN, BTreeMap::new())
+        };
         let mut desk = Self { model, now: BEGIN };
-        desk.tell(Msg::Listed { sessions, last_seq: 7, gate: "running".to_owned() });
+        desk.tell(Msg::Listed(Listed {
+            sessions,
+            more: 0,
+            last_seq: 7,
+            gate: "running".to_owned(),
+        }));
         desk.pass(100);
         desk
     }
@@ -97,7 +102,7 @@ impl Desk {
 
     /// A session has this status by an event.
     pub(super) fn event(&mut self, name: &str, status: Status) -> Vec<Effect> {
-        let seq = self.model.last_seq + 1;
+        let seq = self.model.house.last_seq + 1;
         self.tell(Msg::Event(Box::new(News {
             seq,
             session: Some(format!("id-{name}")),
@@ -109,7 +114,7 @@ impl Desk {
     }
 
     /// A session was looked at again.
-    pub(super) fn seen(&mut self, view: SessionView) {
+    pub(super) fn seen(&mut self, view: SessionRow) {
         self.tell(Msg::Seen(vec![Seen::There(Box::new(view))]));
     }
 
@@ -194,7 +199,7 @@ fn call(request: &Request) -> String {
 }
 
 /// A few sessions of two repositories.
-pub(super) fn few() -> Vec<SessionView> {
+pub(super) fn few() -> Vec<SessionRow> {
     let mut waiting = session("fix-login", Status::Waiting);
     let ask = serde_json::json!({
         "request": "r1", "kind": "approval", "text": "Bash: rm -rf target",

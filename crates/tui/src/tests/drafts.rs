@@ -1,7 +1,7 @@
 //! Words that a person has typed are never lost: not with a box, a session, a refusal, or the program.
 
 use super::desk::{Desk, few};
-use crate::message::{Effect, Msg, Told};
+use crate::message::{Effect, Listed, Msg, Told};
 use crate::model::NEW_DRAFT;
 use crate::update::unsent;
 use glis_core::Status;
@@ -34,7 +34,7 @@ fn a_draft_outlives_its_box_and_comes_back_when_it_was_not_sent() {
     assert_eq!(kept(&desk, "id-fix-login").as_deref(), Some("halfdone\nmore"));
     let told = Told { message: "the queue is full".to_owned(), hint: Some("wait".to_owned()) };
     desk.tell(Msg::Ended { ticket: 1, result: Err(told) });
-    assert_eq!(desk.model.draft("id-fix-login"), "halfdone\nmore");
+    assert_eq!(desk.model.drafts.text("id-fix-login"), "halfdone\nmore");
     let frame = desk.frame();
     assert!(frame.contains("✗ the queue is full  wait"), "{frame}");
 }
@@ -84,7 +84,12 @@ fn a_session_that_goes_leaves_its_box_open_and_the_words_kept() {
     }
     let mut desk = Desk::new(few());
     desk.press("t 5");
-    desk.tell(Msg::Listed { sessions: Vec::new(), last_seq: 9, gate: "running".to_owned() });
+    desk.tell(Msg::Listed(Listed {
+        sessions: Vec::new(),
+        more: 0,
+        last_seq: 9,
+        gate: "running".to_owned(),
+    }));
     assert!(desk.frame().contains("suspend fix-login after"), "{}", desk.frame());
     // Of one that no box is about nothing is said.
     let mut desk = Desk::new(few());
@@ -99,22 +104,22 @@ fn an_answer_that_came_too_late_is_a_draft() {
     assert_eq!(desk.press("a s because enter"), "answer id-fix-login r1 because");
     assert_eq!(kept(&desk, "id-fix-login").as_deref(), Some("because"));
     desk.tell(refused());
-    assert_eq!(desk.model.draft("id-fix-login"), "because");
+    assert_eq!(desk.model.drafts.text("id-fix-login"), "because");
     let mut desk = Desk::new(few());
     assert_eq!(desk.press("a r because enter"), "answer id-fix-login r1 deny");
     desk.tell(refused());
-    assert_eq!(desk.model.draft("id-fix-login"), "because", "the reason of a no as well");
+    assert_eq!(desk.model.drafts.text("id-fix-login"), "because", "the reason of a no as well");
     // Answered elsewhere while it was typed.
     let mut desk = Desk::new(few());
     desk.press("a r because");
     desk.event("fix-login", Status::Busy);
     assert_eq!(desk.press("enter"), "keep 1 drafts");
-    assert_eq!(desk.model.draft("id-fix-login"), "because");
+    assert_eq!(desk.model.drafts.text("id-fix-login"), "because");
     assert!(desk.frame().contains("what you typed is kept for s"), "{}", desk.frame());
     let mut desk = Desk::new(few());
     assert_eq!(desk.press("r because enter"), "resume id-fix-login");
     desk.tell(refused());
-    assert_eq!(desk.model.draft("id-fix-login"), "because");
+    assert_eq!(desk.model.drafts.text("id-fix-login"), "because");
 }
 
 /// It has the draft in memory, and another overview has sent it.

@@ -16,7 +16,7 @@ fn a_name_is_proposed_and_every_field_counts() {
     let begun = desk.press("tab blue tab right tab opus tab main tab space enter");
     assert_eq!(begun, r#"new Some("blue") Some("claude") Some("Fix the login"), keep 1 drafts"#);
     assert_eq!(
-        desk.model.history[0].line,
+        desk.model.work.history[0].line,
         "glis new blue --agent claude --model opus --prompt 'Fix the login' --base main \
          --repo /home/ada/src/app --auto-yes"
     );
@@ -40,11 +40,11 @@ fn a_loop_is_begun_with_its_limits_and_gets_its_name_into_the_line() {
     );
     let line = "glis loop check-a-page --prompt 'Check a page' --max 40 --until 'make done' \
                 --repo /home/ada/src/app";
-    assert_eq!(desk.model.history[0].line, line);
-    let made = Box::new(super::session("check-a-page-2", Status::Busy));
+    assert_eq!(desk.model.work.history[0].line, line);
+    let made = super::whole(super::session("check-a-page-2", Status::Busy));
     let response = Response::Made { session: made, notes: Vec::new() };
     desk.tell(Msg::Ended { ticket: 1, result: Ok(Box::new(response)) });
-    assert!(desk.model.history[0].line.starts_with("glis loop check-a-page-2 --prompt"));
+    assert!(desk.model.work.history[0].line.starts_with("glis loop check-a-page-2 --prompt"));
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn what_is_seldom_wanted_can_be_had_as_well() {
     assert!(desk.frame().contains("Timeout must be between"), "{}", desk.frame());
     assert!(desk.press("ctrl+u 20 enter").starts_with("new None None"));
     assert_eq!(
-        desk.model.history[0].line,
+        desk.model.work.history[0].line,
         "glis new --persona careful --prompt Go --repo /home/ada/src/app --idle-timeout 20m \
          --in-place --headless --keep-process --remove-worktree-on-pause -- '--flag' 'two words'"
     );
@@ -78,7 +78,7 @@ fn a_loop_has_every_limit_of_the_command_line() {
     assert!(desk.frame().contains("`0` is no number of failures"), "{}", desk.frame());
     assert!(desk.press("ctrl+u 5 enter").contains("new None None None loop None None"));
     assert_eq!(
-        desk.model.history[0].line,
+        desk.model.work.history[0].line,
         "glis loop NAME --spec /home/ada/src/app/list.md --context continue --auto-commit \
          --max-cost 2.5 --max-failures 5 --repo /home/ada/src/app"
     );
@@ -135,7 +135,7 @@ fn files_go_with_a_message() {
         "send id-fix-login \"read them\" + /home/ada/notes.md + /tmp/a b.png, keep 1 drafts";
     assert_eq!(sent, wanted);
     assert_eq!(
-        desk.model.history[0].line,
+        desk.model.work.history[0].line,
         "glis send fix-login 'read them' --file /home/ada/notes.md --file '/tmp/a b.png'"
     );
     desk.press("F esc");

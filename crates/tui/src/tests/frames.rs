@@ -115,7 +115,7 @@ fn where_there_is_nothing_it_says_what_to_do() {
     let frame = desk.frame();
     assert!(frame.contains("No sessions yet."), "{frame}");
     assert!(frame.contains("n starts an agent in a worktree of its own"), "{frame}");
-    desk.model.here = None;
+    desk.model.folders.here = None;
     assert!(desk.frame().contains("start glis inside a git repository"), "{}", desk.frame());
 }
 

@@ -175,7 +175,7 @@ fn sessions_tabs_and_keys_can_be_pointed_at() {
     assert_eq!(desk.selected(), "api");
     let diff = place(&desk, "3 diff");
     point(&mut desk, Click::Pressed, diff, 0);
-    assert_eq!(desk.model.tab, Tab::Diff);
+    assert_eq!(desk.model.pane.tab, Tab::Diff);
     let resume = place(&desk, "u resume");
     let effects = point(&mut desk, Click::Pressed, resume, 0);
     assert!(effects.iter().any(|effect| matches!(effect, Effect::Call { .. })), "{effects:?}");
@@ -214,7 +214,7 @@ fn one_looks_back_searches_copies_and_is_live_again() {
     desk.tell(Msg::Past { session, result: Ok(rows(200)) });
     assert!(desk.frame().contains("↓ 3 below"), "{}", desk.frame());
     point(&mut desk, Click::WheelDown, there, 65);
-    assert_eq!((&desk.model.mode, desk.model.past.is_none()), (&Mode::List, true));
+    assert_eq!((&desk.model.mode, desk.model.pane.past.is_none()), (&Mode::List, true));
 }
 
 #[test]
@@ -261,7 +261,7 @@ fn a_past_that_cannot_be_had_or_is_empty_is_said() {
     assert_eq!(desk.model.mode, Mode::List);
     // Another session in hand ends it.
     desk.press("pgup");
-    desk.model.selected = Some("id-docs".to_owned());
+    desk.model.hand.selected = Some("id-docs".to_owned());
     desk.pass(1);
     assert_eq!(desk.model.mode, Mode::List);
 }

@@ -1,7 +1,7 @@
 //! Stories of the trash, and of what the rules have answered.
 
 use super::desk::{Desk, few};
-use super::session;
+use super::{session, whole};
 use crate::message::{Judged, Msg, Told};
 use crate::model::{Access, Mode};
 use glis_client::labels::Tone;
@@ -59,8 +59,8 @@ fn what_was_removed_comes_back_by_one_key() {
         restored,
         r#"{"trash_act":{"action":{"restore":{"name":null}},"session":"id-spike"}}"#
     );
-    assert_eq!(desk.model.history[0].line, "glis trash restore spike");
-    let session = Box::new(session("spike", Status::Paused));
+    assert_eq!(desk.model.work.history[0].line, "glis trash restore spike");
+    let session = whole(session("spike", Status::Paused));
     let response = Box::new(Response::Done { session, already: false });
     desk.tell(Msg::Ended { ticket: 1, result: Ok(response) });
     assert_eq!(desk.selected(), "spike", "it is in hand");
@@ -75,7 +75,7 @@ fn a_name_that_is_taken_makes_room_for_another() {
     assert_eq!(desk.press("No enter"), "");
     assert!(desk.frame().contains("as in `fix-login`"), "{}", desk.frame());
     assert!(desk.press("ctrl+u new-try enter").contains(r#"{"name":"new-try"}"#));
-    assert_eq!(desk.model.history[0].line, "glis trash restore old-try --name new-try");
+    assert_eq!(desk.model.work.history[0].line, "glis trash restore old-try --name new-try");
 }
 
 #[test]
@@ -88,9 +88,9 @@ fn nothing_is_deleted_for_good_without_a_question() {
     assert_eq!(desk.model.mode, Mode::Trash { at: 0 }, "back in the trash");
     let deleted = desk.press("j D y");
     assert_eq!(deleted, r#"{"trash_act":{"action":"empty","session":"id-old-try"}}"#);
-    assert_eq!(desk.model.history[0].line, "glis trash empty old-try --yes");
+    assert_eq!(desk.model.work.history[0].line, "glis trash empty old-try --yes");
     assert!(desk.frame().contains("old-try  deleting it"), "{}", desk.frame());
-    let session = Box::new(session("old-try", Status::Archived));
+    let session = whole(session("old-try", Status::Archived));
     let response = Box::new(Response::Done { session, already: false });
     let next = desk.tell(Msg::Ended { ticket: 1, result: Ok(response) });
     assert_eq!(next, [crate::message::Effect::FetchTrash], "it is looked at again");
@@ -109,7 +109,7 @@ fn a_trash_that_is_empty_or_cannot_be_had_says_so() {
     desk.press("esc");
     assert_eq!(desk.model.mode, Mode::List);
     let mut watched = at_trash();
-    watched.model.access = Access::ReadOnly;
+    watched.model.house.access = Access::ReadOnly;
     assert_eq!(watched.press("E D enter"), "");
 }
 

@@ -1,15 +1,15 @@
 //! Stories of loops and plans: their line, their pauses, and what an interrupt does.
 
 use super::desk::Desk;
-use super::session;
+use super::{session, whole};
 use crate::message::{Fetched, Msg};
 use glis_core::Status;
 use glis_wire::client::Response;
-use glis_wire::view::SessionView;
+use glis_wire::view::SessionRow;
 use serde_json::json;
 
 /// A loop in its third iteration.
-pub(super) fn looped(state: &str, status: Status) -> SessionView {
+pub(super) fn looped(state: &str, status: Status) -> SessionRow {
     let mut view = session("my-session", status);
     let own = json!({"iteration": 3, "max": 10, "state": state, "failures": 0, "cost": null,
         "max_cost": null, "max_failures": 3, "without_progress": 0, "until": null,
@@ -65,7 +65,7 @@ fn where_there_is_less_room_parts_are_left_out_whole() {
 fn one_chord_pauses_after_the_iteration_cancels_and_resumes() {
     let mut desk = Desk::new(vec![looped("running", Status::Busy)]);
     assert_eq!(desk.press("ctrl+x p"), "pause id-my-session");
-    assert_eq!(desk.model.history[0].line, "glis pause my-session --mode boundary");
+    assert_eq!(desk.model.work.history[0].line, "glis pause my-session --mode boundary");
     desk.seen(looped("pausing", Status::Busy));
     assert_eq!(desk.press("ctrl+x p"), "cancel_pause id-my-session");
     desk.seen(looped("paused", Status::Paused));
@@ -88,19 +88,19 @@ fn a_pause_that_was_just_asked_for_is_cancelled_by_the_same_chord() {
 fn iterations_are_counted_up_and_down() {
     let mut desk = Desk::new(vec![looped("running", Status::Busy)]);
     assert_eq!(desk.press("+"), "set_loop id-my-session");
-    assert_eq!(desk.model.history[0].line, "glis loop my-session --set max=11");
+    assert_eq!(desk.model.work.history[0].line, "glis loop my-session --set max=11");
     // Each press counts, also before the one before it is known to be done, or is seen in the list.
     desk.press("+ -");
-    assert_eq!(desk.model.history[1].line, "glis loop my-session --set max=12");
-    assert_eq!(desk.model.history[2].line, "glis loop my-session --set max=11");
+    assert_eq!(desk.model.work.history[1].line, "glis loop my-session --set max=12");
+    assert_eq!(desk.model.work.history[2].line, "glis loop my-session --set max=11");
     let ended = |desk: &mut Desk, ticket| {
-        let session = Box::new(looped("running", Status::Busy));
+        let session = whole(looped("running", Status::Busy));
         let result = Ok(Box::new(Response::Done { session, already: false }));
         desk.tell(Msg::Ended { ticket, result });
     };
     (1..=3).for_each(|ticket| ended(&mut desk, ticket));
     desk.press("+");
-    assert_eq!(desk.model.history[3].line, "glis loop my-session --set max=12");
+    assert_eq!(desk.model.work.history[3].line, "glis loop my-session --set max=12");
     ended(&mut desk, 4);
     let mut last = looped("running", Status::Busy);
     if let Some(own) = &mut last.looped {
@@ -117,15 +117,15 @@ fn iterations_are_counted_up_and_down() {
 fn an_interrupt_pauses_then_forces_then_leaves() {
     let mut desk = Desk::new(vec![looped("running", Status::Busy)]);
     assert_eq!(desk.press("ctrl+c"), "pause id-my-session");
-    assert_eq!(desk.model.history[0].line, "glis pause my-session");
+    assert_eq!(desk.model.work.history[0].line, "glis pause my-session");
     desk.seen(looped("pausing", Status::Pausing));
     assert_eq!(desk.press("ctrl+c"), "pause id-my-session");
-    assert_eq!(desk.model.history[1].line, "glis pause my-session --mode force");
+    assert_eq!(desk.model.work.history[1].line, "glis pause my-session --mode force");
     // The event comes before the look that tells of the loop.
     desk.event("my-session", Status::Paused);
     assert!(desk.frame().contains("Paused. Ctrl+C again to quit."), "{}", desk.frame());
     for ticket in [1, 2] {
-        let session = Box::new(looped("paused", Status::Paused));
+        let session = whole(looped("paused", Status::Paused));
         let response = Box::new(Response::Done { session, already: false });
         desk.tell(Msg::Ended { ticket, result: Ok(response) });
     }
@@ -152,7 +152,7 @@ fn a_task_of_a_plan_is_interrupted_and_resumed_as_a_task() {
     assert!(desk.frame().contains("Paused. Ctrl+C again to quit."), "{}", desk.frame());
     let told = desk.press("u");
     assert!(told.contains("\"resume\"") && told.contains("write"), "{told}");
-    assert_eq!(desk.model.history[1].line, "glis resume write");
+    assert_eq!(desk.model.work.history[1].line, "glis resume write");
     desk.press("R");
     let frame = desk.frame();
     assert!(frame.contains("Begin task write anew? It gets a new run"), "{frame}");
@@ -161,7 +161,7 @@ fn a_task_of_a_plan_is_interrupted_and_resumed_as_a_task() {
         "{frame}"
     );
     desk.press("y");
-    assert_eq!(desk.model.history[2].line, "glis restart write --yes");
+    assert_eq!(desk.model.work.history[2].line, "glis restart write --yes");
     desk.press("5");
     let session = "id-docs".to_owned();
     desk.tell(Msg::Fetched { session, result: Ok(Fetched::Runs(Vec::new())) });
@@ -169,7 +169,7 @@ fn a_task_of_a_plan_is_interrupted_and_resumed_as_a_task() {
 }
 
 /// A task of this plan.
-fn task(name: &str, plan: &str, status: Status) -> SessionView {
+fn task(name: &str, plan: &str, status: Status) -> SessionRow {
     let mut view = session(name, status);
     (view.task, view.plan) = (Some(name.to_owned()), Some(plan.to_owned()));
     view
@@ -186,7 +186,7 @@ fn an_interrupt_pauses_what_is_executed_whichever_row_is_in_hand() {
     let all = vec![over, runs, elsewhere, session("shell", Status::Idle)];
     for row in ["one", "shell"] {
         let mut desk = Desk::new(all.clone());
-        desk.model.selected = Some(format!("id-{row}"));
+        desk.model.hand.selected = Some(format!("id-{row}"));
         let told = desk.press("ctrl+c");
         assert!(told.contains("\"p1\"") && !told.contains("p2"), "{row}: {told}");
         desk.seen(task("two", "p1", Status::Paused));
@@ -198,17 +198,17 @@ fn an_interrupt_pauses_what_is_executed_whichever_row_is_in_hand() {
     let mut judged = task("one", "p1", Status::Idle);
     judged.judging = true;
     let mut desk = Desk::new(vec![judged, session("shell", Status::Idle)]);
-    desk.model.selected = Some("id-shell".to_owned());
+    desk.model.hand.selected = Some("id-shell".to_owned());
     assert!(desk.press("ctrl+c").contains("\"p1\""));
     // A row that has its own is about that one alone.
     let mut desk = Desk::new(vec![looped("running", Status::Busy), all[1].clone()]);
-    desk.model.selected = Some("id-my-session".to_owned());
+    desk.model.hand.selected = Some("id-my-session".to_owned());
     assert_eq!(desk.press("ctrl+c"), "pause id-my-session");
     desk.seen(looped("paused", Status::Paused));
     assert!(desk.frame().contains("quit.  loop `my-session`"), "{}", desk.frame());
     assert_eq!(desk.press("ctrl+c"), "quit");
     let mut desk = Desk::new(vec![looped("running", Status::Busy), all[1].clone(), all[3].clone()]);
-    desk.model.selected = Some("id-shell".to_owned());
+    desk.model.hand.selected = Some("id-shell".to_owned());
     let told = desk.press("ctrl+c");
     assert!(told.contains("pause id-my-session") && told.contains("p1"), "all of them: {told}");
 }

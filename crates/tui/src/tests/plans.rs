@@ -62,7 +62,7 @@ fn a_plan_is_read_shown_and_executed() {
         panic!("{made:?}")
     };
     assert_eq!(wanted.pace, None, "as it is executed already");
-    assert_eq!(desk.model.history[0].line, "glis execute /home/ada/src/app/.glis/plan.toml");
+    assert_eq!(desk.model.work.history[0].line, "glis execute /home/ada/src/app/.glis/plan.toml");
     assert_eq!(desk.model.mode, Mode::List);
     let plan = found().executed.unwrap();
     desk.tell(Msg::Ended { ticket: 1, result: Ok(Box::new(Response::Plan(plan))) });
@@ -80,7 +80,7 @@ fn how_a_plan_goes_is_said_in_its_box() {
     assert!(desk.frame().contains("`x` is no number"), "{}", desk.frame());
     desk.press("ctrl+u 3 tab space enter y");
     let line = "glis execute /home/ada/src/app/.glis/plan.toml --task check --jobs 3 --review";
-    assert_eq!(desk.model.history[0].line, line);
+    assert_eq!(desk.model.work.history[0].line, line);
 }
 
 #[test]
@@ -108,7 +108,7 @@ fn another_file_is_read_before_it_is_executed() {
 #[test]
 fn who_may_only_look_sees_a_plan_and_executes_nothing() {
     let mut desk = Desk::new(few());
-    desk.model.access = Access::ReadOnly;
+    desk.model.house.access = Access::ReadOnly;
     desk.press("e");
     read(&mut desk, "");
     assert!(desk.frame().contains("✓ write"), "{}", desk.frame());
@@ -131,7 +131,7 @@ fn the_session_of_a_former_run_is_resumed_and_no_other() {
     ]);
     desk.press("/ long-1 enter");
     assert_eq!(desk.press("u"), "resume id-long-1");
-    assert_eq!(desk.model.history[0].line, "glis resume long-1");
+    assert_eq!(desk.model.work.history[0].line, "glis resume long-1");
     desk.press("/ ctrl+u long-2 enter u");
-    assert_eq!(desk.model.history[1].line, "glis resume long");
+    assert_eq!(desk.model.work.history[1].line, "glis resume long");
 }

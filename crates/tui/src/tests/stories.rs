@@ -1,7 +1,7 @@
 //! What keys and news lead to, told as stories.
 
 use super::desk::{Desk, few};
-use super::session;
+use super::{session, whole};
 use crate::input::Input;
 use crate::message::{Effect, Msg};
 use crate::model::{Access, Kind, Mode};
@@ -9,7 +9,7 @@ use glis_core::Status;
 use glis_wire::client::Response;
 
 fn names(desk: &Desk) -> Vec<&str> {
-    desk.model.ids().map(|id| id.trim_start_matches("id-")).collect()
+    desk.model.list.ids().map(|id| id.trim_start_matches("id-")).collect()
 }
 
 #[test]
@@ -39,7 +39,7 @@ fn an_event_counts_at_once_and_the_rest_is_looked_at_once() {
     let effects = desk.event("docs", Status::Waiting);
     assert!(effects.contains(&Effect::Look(vec!["id-docs".to_owned()])), "{effects:?}");
     assert!(effects.iter().any(|effect| matches!(effect, Effect::Notify { ring: true, .. })));
-    assert_eq!(desk.model.sessions["id-docs"].status, Status::Waiting);
+    assert_eq!(desk.model.rows.all["id-docs"].status, Status::Waiting);
     // While that look is under way, further events only note what is stale.
     let effects = [desk.event("docs", Status::Busy), desk.event("api", Status::Idle)].concat();
     assert!(!effects.iter().any(|effect| matches!(effect, Effect::Look(_))), "{effects:?}");
@@ -85,7 +85,7 @@ fn an_unknown_second_key_does_nothing_and_says_so() {
     desk.press("ctrl+x");
     desk.pass(1100);
     assert_eq!(desk.press("p"), "pause id-fix-login");
-    assert!(desk.model.prefix.is_none());
+    assert!(desk.model.keyboard.prefix.is_none());
 }
 
 #[test]
@@ -146,15 +146,15 @@ fn what_is_still_under_way_is_not_passed_over_by_an_undo() {
     desk.press("j Y y");
     let ended = |desk: &mut Desk, ticket| {
         let response =
-            Response::Done { session: Box::new(session("docs", Status::Busy)), already: false };
+            Response::Done { session: whole(session("docs", Status::Busy)), already: false };
         desk.tell(Msg::Ended { ticket, result: Ok(Box::new(response)) });
     };
     ended(&mut desk, 1);
     // It is known to be on before the next look tells so.
     desk.press("Y");
-    assert_eq!(desk.model.history[1].line, "glis auto-yes docs off");
+    assert_eq!(desk.model.work.history[1].line, "glis auto-yes docs off");
     desk.press("Y y");
-    assert_eq!(desk.model.history[2].line, "glis auto-yes docs on");
+    assert_eq!(desk.model.work.history[2].line, "glis auto-yes docs on");
     ended(&mut desk, 2);
     ended(&mut desk, 3);
     desk.press("p");
@@ -190,11 +190,11 @@ fn what_ends_or_removes_is_asked_first() {
 fn several_are_done_at_once() {
     let mut desk = Desk::new(few());
     assert_eq!(desk.press("space space p"), "pause id-fix-login, pause id-docs");
-    assert!(desk.model.marked.is_empty());
+    assert!(desk.model.list.marked.is_empty());
     desk.press("g v j j");
-    assert_eq!(desk.model.marked.len(), 3);
+    assert_eq!(desk.model.list.marked.len(), 3);
     desk.press("esc");
-    assert!(desk.model.marked.is_empty());
+    assert!(desk.model.list.marked.is_empty());
 }
 
 #[test]
@@ -203,7 +203,7 @@ fn an_action_is_a_wheel_on_its_row_until_it_ends() {
     desk.press("j p");
     assert!(desk.frame().contains("PAUSING..."), "{}", desk.frame());
     assert!(desk.model.next_change().is_some_and(|at| at <= desk.model.now.ms + 120));
-    let session = Box::new(session("docs", Status::Paused));
+    let session = whole(session("docs", Status::Paused));
     let response = Response::Done { session, already: false };
     desk.tell(Msg::Ended { ticket: 1, result: Ok(Box::new(response)) });
     assert!(desk.frame().contains("✓ `docs` is paused"), "{}", desk.frame());
@@ -218,12 +218,11 @@ fn an_action_is_a_wheel_on_its_row_until_it_ends() {
 fn what_was_done_is_kept_as_lines_and_undone() {
     let mut desk = Desk::new(few());
     desk.press("j p");
-    let done =
-        Response::Done { session: Box::new(session("docs", Status::Paused)), already: false };
+    let done = Response::Done { session: whole(session("docs", Status::Paused)), already: false };
     desk.tell(Msg::Ended { ticket: 1, result: Ok(Box::new(done)) });
     assert_eq!(desk.press("z"), "resume id-docs");
     assert_eq!(desk.press("z"), "", "what undid is not undone");
-    let lines: Vec<_> = desk.model.history.iter().map(|done| done.line.as_str()).collect();
+    let lines: Vec<_> = desk.model.work.history.iter().map(|done| done.line.as_str()).collect();
     assert_eq!(lines, ["glis pause docs", "glis resume docs"]);
     desk.press("@");
     assert!(desk.frame().contains("glis pause docs"), "{}", desk.frame());
@@ -232,7 +231,7 @@ fn what_was_done_is_kept_as_lines_and_undone() {
 #[test]
 fn where_only_looking_is_allowed_nothing_is_asked_for() {
     let mut desk = Desk::new(few());
-    desk.model.access = Access::ReadOnly;
+    desk.model.house.access = Access::ReadOnly;
     for keys in ["p", "u esc", "s", "n", "D", "R", "P", "enter", "a y esc", "Y", "b", "ctrl+x p"] {
         assert_eq!(desk.press(keys), "", "{keys}");
         desk.pass(700);
@@ -247,9 +246,11 @@ fn a_new_session_is_described_in_a_box() {
     let told = desk.press("n add space tests tab api tab right right enter");
     assert_eq!(told, "new Some(\"api\") Some(\"codex\") Some(\"add tests\"), keep 1 drafts");
     assert!(
-        desk.model.history[0].line.starts_with("glis new api --agent codex --prompt 'add tests'")
+        desk.model.work.history[0]
+            .line
+            .starts_with("glis new api --agent codex --prompt 'add tests'")
     );
-    desk.model.here = None;
+    desk.model.folders.here = None;
     desk.press("n");
     assert!(desk.frame().contains("in no git repository"), "{}", desk.frame());
 }

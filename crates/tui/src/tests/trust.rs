@@ -2,8 +2,8 @@
 //! were typed blindly are no commands.
 
 use super::desk::{Desk, few};
-use super::session;
-use crate::message::{Effect, Msg, News, Seen};
+use super::{session, whole};
+use crate::message::{Effect, Listed, Msg, News, Seen};
 use crate::model::{Access, Mode};
 use glis_core::Status;
 use glis_core::session::Deferral;
@@ -11,7 +11,7 @@ use glis_wire::client::Response;
 use serde_json::json;
 
 fn ended(desk: &mut Desk, ticket: u64, name: &str) {
-    let session = Box::new(session(name, Status::Idle));
+    let session = whole(session(name, Status::Idle));
     let response = Box::new(Response::Done { session, already: false });
     desk.tell(Msg::Ended { ticket, result: Ok(response) });
 }
@@ -33,12 +33,12 @@ fn everything_is_paused_and_resumed_after_a_question_with_the_number() {
     assert!(desk.frame().contains("Pause 3 sessions of 2 repositories?"), "{}", desk.frame());
     assert_eq!(desk.press("n P esc"), "");
     assert!(desk.press("P y").contains("pause_all"));
-    "paused".clone_into(&mut desk.model.gate);
+    "paused".clone_into(&mut desk.model.house.gate);
     desk.event("docs", Status::Paused);
     desk.press("U");
     assert!(desk.frame().contains("Resume what P stopped?"), "not counted yet: {}", desk.frame());
     desk.press("n");
-    for mut stopped in desk.model.sessions.values().cloned().collect::<Vec<_>>() {
+    for mut stopped in desk.model.rows.all.values().cloned().collect::<Vec<_>>() {
         if stopped.status != Status::Failed && stopped.name != "api" {
             stopped.status = Status::Paused;
             stopped.waits_to_start = Some(Deferral::Gate);
@@ -50,7 +50,7 @@ fn everything_is_paused_and_resumed_after_a_question_with_the_number() {
     assert!(frame.contains("Resume 3 sessions of 2 repositories, which P stopped?"), "{frame}");
     assert!(desk.press("y").contains("resume_all"));
     let each = ["docs", "fix-login", "shell"].map(|name| {
-        let session = Box::new(session(name, Status::Idle));
+        let session = whole(session(name, Status::Idle));
         Response::Done { session, already: false }
     });
     let gate = Box::default();
@@ -59,7 +59,7 @@ fn everything_is_paused_and_resumed_after_a_question_with_the_number() {
     let frame = desk.frame();
     assert!(frame.contains("✓ 3 sessions are back; 1 session stays paused"), "{frame}");
     desk.press("s go enter");
-    let session = Box::new(desk.model.session().cloned().unwrap());
+    let session = whole(desk.model.session().cloned().unwrap());
     let queued = Response::Queued {
         session,
         message: 1,
@@ -80,9 +80,9 @@ fn what_is_taken_out_of_a_pause_of_everything_is_not_counted_and_offers_its_way_
         held
     };
     let mut desk = Desk::new(vec![held("docs"), held("shell")]);
-    "paused".clone_into(&mut desk.model.gate);
+    "paused".clone_into(&mut desk.model.house.gate);
     let gate = |desk: &mut Desk, event: &str| {
-        let news = News::read(desk.model.last_seq + 1, &json!({"event": event}));
+        let news = News::read(desk.model.house.last_seq + 1, &json!({"event": event}));
         let mut effects = desk.tell(Msg::Event(Box::new(news)));
         effects.extend(desk.pass(100));
         let both = Effect::Look(vec!["id-docs".to_owned(), "id-shell".to_owned()]);
@@ -115,14 +115,14 @@ fn who_gives_the_answers_away_is_asked_and_every_row_shows_it() {
     assert!(frame.contains("●»docs") && frame.contains("» 1 auto-yes"), "{frame}");
     assert!(frame.contains("auto-yes on for `docs`"), "{frame}");
     assert_eq!(desk.press("Y"), "auto_yes id-docs", "who takes them back is not");
-    desk.model.access = Access::ReadOnly;
+    desk.model.house.access = Access::ReadOnly;
     assert_eq!(desk.press("Y P U"), "");
 }
 
 #[test]
 fn words_that_were_typed_for_a_box_that_did_not_open_are_no_commands() {
     let mut desk = Desk::new(few());
-    desk.model.access = Access::ReadOnly;
+    desk.model.house.access = Access::ReadOnly;
     assert_eq!(desk.press("s fix enter q e enter"), "");
     assert_eq!(desk.model.mode, Mode::List);
     assert_eq!(desk.selected(), "fix-login");
@@ -184,7 +184,7 @@ fn only_what_was_done_here_is_undone() {
         paused
     };
     let done = |at: &str, already: bool| {
-        let session = Box::new(paused(at));
+        let session = whole(paused(at));
         Ok(Box::new(Response::Done { session, already }))
     };
     desk.tell(Msg::Ended { ticket: 1, result: done("2026-01-01T00:05:00Z", false) });
@@ -213,7 +213,7 @@ fn a_daemon_that_was_stopped_is_started_by_a_key_alone() {
     assert!(quiet(desk.pass(50)) && quiet(desk.pass(10_000)), "nothing asks the daemon");
     assert_eq!(desk.press("enter"), "start the daemon");
     let sessions = few();
-    desk.tell(Msg::Listed { sessions, last_seq: 9, gate: "running".to_owned() });
+    desk.tell(Msg::Listed(Listed { sessions, more: 0, last_seq: 9, gate: "running".to_owned() }));
     assert_eq!(desk.press("enter"), "attach id-日本語");
 }
 
@@ -268,7 +268,7 @@ fn marks_that_the_filter_hides_are_told() {
 #[test]
 fn who_may_only_look_is_offered_nothing_else() {
     let mut desk = Desk::new(few());
-    desk.model.access = Access::ReadOnly;
+    desk.model.house.access = Access::ReadOnly;
     let footer =
         |desk: &Desk| desk.frame().lines().last().map(ToOwned::to_owned).unwrap_or_default();
     let keys = |footer: String| footer.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -277,7 +277,7 @@ fn who_may_only_look_is_offered_nothing_else() {
     desk.press("a");
     assert_eq!(keys(footer(&desk)), "a back ? keys");
     assert!(desk.frame().contains("read-only: it is answered elsewhere"), "{}", desk.frame());
-    "paused".clone_into(&mut desk.model.gate);
+    "paused".clone_into(&mut desk.model.house.gate);
     assert!(!desk.frame().contains("resumes all"), "{}", desk.frame());
     desk.press("a T");
     desk.tell(Msg::Trash(Ok(super::house::removed())));

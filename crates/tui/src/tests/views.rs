@@ -4,11 +4,11 @@
 use super::desk::{Desk, few};
 use super::house::{judged, removed};
 use super::session;
-use crate::message::{Fetched, Msg, Told};
+use crate::message::{Fetched, Listed, Msg, Told};
 use crate::theme::{Depth, Ground, legible};
 use crate::view::{cuts, overlaps};
 use glis_core::Status;
-use glis_wire::view::SessionView;
+use glis_wire::view::SessionRow;
 use serde_json::json;
 
 /// From the smallest that is promised to the largest that is sold.
@@ -75,7 +75,7 @@ const VIEWS: &[&str] = &[
 ];
 
 /// A loop beside the others, and something of everything that can be told.
-fn house() -> Vec<SessionView> {
+fn house() -> Vec<SessionRow> {
     let mut all = few();
     all.push(super::loops::looped("running", Status::Busy));
     all
@@ -87,7 +87,7 @@ fn desk(size: (u16, u16), ground: Ground, keys: &str) -> Desk {
     desk.model.theme.depth = Depth::True;
     desk.tell(Msg::Changes { session: "id-docs".to_owned(), files: 12 });
     let keys = keys.strip_prefix('L').map_or(keys, |rest| {
-        desk.model.selected = Some("id-my-session".to_owned());
+        desk.model.hand.selected = Some("id-my-session".to_owned());
         rest.trim()
     });
     for word in keys.split(' ').filter(|word| !word.is_empty() && *word != "EMPTY") {
@@ -100,7 +100,7 @@ fn desk(size: (u16, u16), ground: Ground, keys: &str) -> Desk {
         desk.tell(Msg::Plan { file: String::new(), result });
     }
     if let Some(page) = page(keys) {
-        let session = desk.model.selected.clone().unwrap();
+        let session = desk.model.hand.selected.clone().unwrap();
         desk.tell(Msg::Fetched { session, result: Ok(page) });
     }
     desk
@@ -173,7 +173,7 @@ fn no_view_writes_over_itself_at_any_size() {
 fn a_process_that_a_pause_has_kept_is_told() {
     let mut desk = desk((80, 24), Ground::Dark, "");
     assert!(!desk.frame().contains("process kept"));
-    let mut kept = desk.model.sessions.values().find(|s| s.name == "api").cloned().unwrap();
+    let mut kept = desk.model.rows.all.values().find(|s| s.name == "api").cloned().unwrap();
     kept.process_kept = true;
     desk.seen(kept);
     let frame = desk.frame();
@@ -245,7 +245,12 @@ fn a_daemon_that_is_lost_is_said_over_what_was_last_known() {
     desk.tell(Msg::Lost(told.clone()));
     let frame = desk.frame();
     assert!(frame.contains("no daemon, trying again") && frame.contains("fix-login"), "{frame}");
-    desk.tell(Msg::Listed { sessions: few(), last_seq: 9, gate: "running".to_owned() });
+    desk.tell(Msg::Listed(Listed {
+        sessions: few(),
+        more: 0,
+        last_seq: 9,
+        gate: "running".to_owned(),
+    }));
     assert!(!desk.frame().contains("no daemon"), "{}", desk.frame());
     let mut empty = Desk::new(Vec::new());
     empty.tell(Msg::Lost(told));

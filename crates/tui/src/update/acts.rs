@@ -5,19 +5,16 @@ use crate::command::Command;
 use crate::deed::Deed;
 use crate::keymap::Place;
 use crate::message::{Effect, Told};
-use crate::model::{Access, Done, End, Kind, Link, Mode, Model, Sure, UnderWay};
+use crate::model::{Access, Kind, Link, Mode, Model, Sure, UnderWay};
 use glis_core::Status;
 use glis_wire::client::Request;
 use glis_wire::plan::PlanRequest;
 
-/// More than is read or undone; the oldest goes.
-const HISTORY_MAX: usize = 500;
-
-pub(super) type View = glis_wire::view::SessionView;
+pub(super) type View = glis_wire::view::SessionRow;
 
 /// Nothing is changed where only looking was asked for.
 pub(super) fn refuses(model: &mut Model) -> bool {
-    let read_only = model.access == Access::ReadOnly;
+    let read_only = model.house.access == Access::ReadOnly;
     if read_only {
         let message = "read-only: nothing is changed from here".to_owned();
         wrong(model, Told { message, hint: Some("`glis` without --read-only".to_owned()) });
@@ -29,14 +26,13 @@ pub(super) fn refuses(model: &mut Model) -> bool {
 /// every one was removed, that is said.
 pub(super) fn meant(model: &mut Model) -> Vec<String> {
     let ids = model.targets();
-    let are_gone = model.marked.iter().all(|id| !model.sessions.contains_key(id));
-    if !model.marked.is_empty() && are_gone {
-        model.marked.clear();
-        model.range = None;
+    let are_gone = model.list.marked.iter().all(|id| !model.rows.all.contains_key(id));
+    if !model.list.marked.is_empty() && are_gone {
+        model.list.unmark();
         said(model, "what you marked was removed: nothing is marked any more".to_owned());
         return Vec::new();
     }
-    if ids.is_empty() && !model.marked.is_empty() {
+    if ids.is_empty() && !model.list.marked.is_empty() {
         let key = model.key(Place::List, Command::Close);
         said(model, format!("the filter hides what you marked; {key} takes the marks away"));
     }
@@ -47,7 +43,7 @@ pub(super) fn meant(model: &mut Model) -> Vec<String> {
 pub(super) fn is_for_removed(model: &mut Model, command: Command) -> bool {
     let acts =
         command.is_about_a_session() || matches!(command, Command::Mark | Command::MarkRange);
-    let starts_daemon = command == Command::Attach && model.link == Link::Stopped;
+    let starts_daemon = command == Command::Attach && model.house.link == Link::Stopped;
     let gone = model.removed_in_hand().filter(|_| model.mode == Mode::List);
     let Some(name) = gone.filter(|_| acts && !starts_daemon).map(|gone| gone.name.clone()) else {
         return false;
@@ -58,38 +54,32 @@ pub(super) fn is_for_removed(model: &mut Model, command: Command) -> bool {
 }
 
 /// Does it with each that is meant.
-pub(super) fn each(
-    model: &mut Model,
-    deed: impl Fn(&View) -> Option<Deed>,
-    effects: &mut Vec<Effect>,
-) {
+pub(super) fn each(model: &mut Model, deed: impl Fn(&View) -> Option<Deed>) {
     let ids = meant(model);
     if ids.is_empty() {
         return;
     }
     let deeds = ids.into_iter().filter_map(|id| {
-        let deed = model.sessions.get(&id).and_then(&deed)?;
+        let deed = model.rows.all.get(&id).and_then(&deed)?;
         Some((id, deed))
     });
     let deeds: Vec<_> = deeds.collect();
     for (id, deed) in deeds {
-        act(model, &id, deed, effects);
+        act(model, &id, deed);
     }
-    model.marked.clear();
-    model.range = None;
+    model.list.unmark();
 }
 
-/// Asks first.
-pub(super) fn confirm(model: &mut Model, deed: impl Fn(&View) -> Deed, effects: &mut Vec<Effect>) {
+pub(super) fn confirm(model: &mut Model, deed: impl Fn(&View) -> Deed) {
     if refuses(model) {
         return;
     }
     let ids = meant(model);
-    let Some(session) = ids.first().and_then(|id| model.sessions.get(id)) else { return };
+    let Some(session) = ids.first().and_then(|id| model.rows.all.get(id)) else { return };
     let deed = deed(session);
     let working = matches!(session.status, Status::Busy | Status::Waiting);
     if deed == Deed::Stop && !working && ids.len() == 1 {
-        return each(model, |_| Some(Deed::Stop), effects);
+        return each(model, |_| Some(Deed::Stop));
     }
     let names =
         if ids.len() == 1 { session.name.clone() } else { format!("{} sessions", ids.len()) };
@@ -104,7 +94,7 @@ pub(super) fn ask(model: &mut Model, sure: Sure, question: String) {
 }
 
 /// Does something with a session, beside everything else that goes on.
-pub(super) fn act(model: &mut Model, id: &str, deed: Deed, effects: &mut Vec<Effect>) {
+pub(super) fn act(model: &mut Model, id: &str, deed: Deed) {
     if refuses(model) {
         return;
     }
@@ -112,12 +102,12 @@ pub(super) fn act(model: &mut Model, id: &str, deed: Deed, effects: &mut Vec<Eff
     // What is said of answers adds up.
     let adds = matches!(deed, Deed::Answer { .. });
     model.notice = model.notice.take().filter(|said| adds && said.kind == Kind::Answered);
-    let task = model.sessions.get(id).and_then(|session| of_task(model, session, &deed));
+    let task = model.rows.all.get(id).and_then(|session| of_task(model, session, &deed));
     let (request, line) = task.unwrap_or_else(|| (deed.request(id), deed.line(&name)));
     let label = deed.doing();
     let under_way =
         UnderWay { id: Some(id.to_owned()), name, deed: Some(deed), label, prompt: None };
-    call(model, under_way, request, line, effects);
+    call(model, under_way, request, line);
 }
 
 /// A task of a plan is resumed as such: its run is recorded. The session of a former run is resumed as any other is:
@@ -128,49 +118,24 @@ fn of_task(model: &Model, session: &View, deed: &Deed) -> Option<(Request, Strin
         let same = other.task == session.task && other.plan == session.plan;
         same && other.created_at > session.created_at
     };
-    if model.sessions.values().any(is_later) {
+    if model.rows.all.values().any(is_later) {
         return None;
     }
+    let Deed::Resume { prompt } = deed else { return None };
     let line = deed.line(&task);
-    let request = if let Deed::ResumeWith { prompt } = deed {
-        PlanRequest::Resume { place, task, prompt: Some(prompt.clone()) }
-    } else if *deed == Deed::Resume {
-        PlanRequest::Resume { place, task, prompt: None }
-    } else {
-        return None;
-    };
-    Some((Request::Plan(request), line))
+    Some((Request::Plan(PlanRequest::Resume { place, task, prompt: prompt.clone() }), line))
 }
 
 /// Asks something of the whole house.
-pub(super) fn of_all(
-    model: &mut Model,
-    (request, line): (Request, String),
-    label: &'static str,
-    effects: &mut Vec<Effect>,
-) {
+pub(super) fn of_all(model: &mut Model, (request, line): (Request, String), label: &'static str) {
     if !refuses(model) {
         let under_way = UnderWay { id: None, name: String::new(), deed: None, label, prompt: None };
-        call(model, under_way, request, line, effects);
+        call(model, under_way, request, line);
     }
 }
 
-/// Makes a call, and notes what would be typed to make it.
-pub(super) fn call(
-    model: &mut Model,
-    under_way: UnderWay,
-    request: Request,
-    line: String,
-    effects: &mut Vec<Effect>,
-) {
-    let ticket = model.next_ticket;
-    model.next_ticket += 1;
-    let (id, deed, name) = (under_way.id.clone(), under_way.deed.clone(), under_way.name.clone());
-    if model.history.len() >= HISTORY_MAX {
-        model.history.remove(0);
-    }
-    let at = model.now.ms;
-    model.history.push(Done { ticket, id, name, deed, line, end: End::NotYet, at, left: None });
-    model.under_way.insert(ticket, under_way);
-    effects.push(Effect::Call { ticket, request: Box::new(request) });
+/// Makes a call.
+pub(super) fn call(model: &mut Model, under_way: UnderWay, request: Request, line: String) {
+    let ticket = model.work.begin(under_way, line, model.now.ms);
+    model.effects.push(Effect::Call { ticket, request: Box::new(request) });
 }

@@ -4,13 +4,12 @@ use super::acts::{act, refuses};
 use super::{drafts, said, words};
 use crate::command::Command;
 use crate::deed::{Deed, Reply};
-use crate::editor::Editor;
 use crate::keymap::Place;
-use crate::message::Effect;
 use crate::model::{InHand, Kind, Mode, Model};
 use crate::view;
 use crate::wanted::Wanted;
 use glis_core::talk::AskKind;
+use glis_wire::view::{SessionRow, WaitingFor};
 
 /// A yes counts so long after its question came under the hand by itself, or after a yes that came too early: a
 /// person reads no faster.
@@ -18,21 +17,25 @@ const READ_MS: u64 = 700;
 
 /// Opens the questions, at the one of the session in hand if it asks something, else at the oldest.
 pub(super) fn open(model: &mut Model) {
-    let asks = model.asks();
-    let own = asks.iter().find(|(session, _)| Some(&session.id) == model.selected.as_ref());
-    let at = own.or(asks.first()).map(|(session, ask)| (session.id.clone(), ask.request.clone()));
-    if at.is_some() || model.asks_are_coming() {
+    let asks = model.rows.asks();
+    let own = asks.iter().find(|(session, _)| Some(&session.id) == model.hand.selected.as_ref());
+    let at = own.or(asks.first()).map(named);
+    if at.is_some() || model.rows.asks_are_coming() {
         go_to(model, at);
     } else {
         said(model, "nothing waits for you".to_owned());
     }
 }
 
-/// To a question, by session and request.
+/// A question by its session and request.
+fn named((session, ask): &(&SessionRow, &WaitingFor)) -> (String, String) {
+    (session.id.clone(), ask.request.clone())
+}
+
 pub(super) fn go_to(model: &mut Model, at: Option<(String, String)>) {
     model.mode = Mode::Asks { at };
-    model.in_hand = None;
-    model.ask_scroll = 0;
+    model.hand.ask = None;
+    model.hand.ask_scroll = 0;
     // Why a key did nothing was said of another one.
     model.notice = model.notice.take().filter(|notice| notice.kind != Kind::Said);
 }
@@ -41,8 +44,8 @@ pub(super) fn go_to(model: &mut Model, at: Option<(String, String)>) {
 /// the view closes.
 pub(super) fn step(model: &mut Model, by: isize) {
     let Mode::Asks { at } = &model.mode else { return };
-    let asks = model.asks();
-    let all: Vec<_> = asks.iter().map(|(s, ask)| (s.id.clone(), ask.request.clone())).collect();
+    let asks = model.rows.asks();
+    let all: Vec<_> = asks.iter().map(named).collect();
     let place = at.as_ref().and_then(|at| all.iter().position(|known| known == at));
     let last = all.len().saturating_sub(1);
     let to = match (place, model.closed_ask()) {
@@ -55,7 +58,7 @@ pub(super) fn step(model: &mut Model, by: isize) {
     };
     match all.get(to.min(last)).cloned() {
         Some(to) => go_to(model, Some(to)),
-        None if model.asks_are_coming() => go_to(model, None),
+        None if model.rows.asks_are_coming() => go_to(model, None),
         None => model.mode = Mode::List,
     }
 }
@@ -64,54 +67,51 @@ pub(super) fn step(model: &mut Model, by: isize) {
 /// them. What was not known yet when the view was opened comes in hand by itself.
 pub(super) fn keep(model: &mut Model) {
     let Mode::Asks { at } = model.mode.clone() else { return };
-    let asks = model.asks();
+    let asks = model.rows.asks();
     let place = match &at {
-        Some((id, request)) => {
-            asks.iter().position(|(s, ask)| s.id == *id && ask.request == *request)
-        }
+        Some(at) => asks.iter().position(|ask| named(ask) == *at),
         None => (!asks.is_empty()).then_some(0),
     };
-    let known = at.as_ref().zip(model.in_hand.as_ref());
+    let known = at.as_ref().zip(model.hand.ask.as_ref());
     let known = known.is_some_and(|((id, request), own)| own.is((id, request)));
     let Some((place, (session, ask))) = place.and_then(|at| Some((at, *asks.get(at)?))) else {
         if !known {
-            let first = asks.first().map(|(s, ask)| (s.id.clone(), ask.request.clone()));
-            let stays = first.is_some() || model.asks_are_coming();
+            let stays = !asks.is_empty() || model.rows.asks_are_coming();
             model.mode = if stays { Mode::Asks { at: None } } else { Mode::List };
         }
         return;
     };
     let mut own = InHand::of(session, ask, place);
-    let former = model.in_hand.as_ref().filter(|former| known && former.ask == own.ask);
+    let former = model.hand.ask.as_ref().filter(|former| known && former.ask == own.ask);
     match former {
         Some(former) => own = InHand { place, ..former.clone() },
         None if known || at.is_none() => own.counts_from = model.now.ms + READ_MS,
         None => {}
     }
     model.mode = Mode::Asks { at: Some((own.id.clone(), own.ask.request.clone())) };
-    model.in_hand = Some(own);
+    model.hand.ask = Some(own);
 }
 
 /// The model was painted on the terminal: what is in sight of the question in hand is seen. Keys that were pressed
 /// before that were pressed for something else.
 pub(crate) fn painted(model: &mut Model) {
     let shown = view::ask_rows(model).shown;
-    if let Some(own) = model.in_hand.as_mut().filter(|own| shown.start <= own.seen) {
+    if let Some(own) = model.hand.ask.as_mut().filter(|own| shown.start <= own.seen) {
         own.seen = own.seen.max(shown.end);
     }
 }
 
 /// A yes counts after a moment: a key that is held is not pressed for the question that it comes to.
 pub(super) fn hold_off(model: &mut Model) {
-    if let (Mode::Asks { .. }, Some(own)) = (&model.mode, &mut model.in_hand) {
+    if let (Mode::Asks { .. }, Some(own)) = (&model.mode, &mut model.hand.ask) {
         own.counts_from = model.now.ms + READ_MS;
     }
 }
 
 /// The terminal has another size: what was seen has other rows.
 pub(super) fn resized(model: &mut Model) {
-    model.ask_scroll = 0;
-    if let Some(own) = &mut model.in_hand {
+    model.hand.ask_scroll = 0;
+    if let Some(own) = &mut model.hand.ask {
         own.seen = 0;
     }
 }
@@ -119,20 +119,21 @@ pub(super) fn resized(model: &mut Model) {
 /// Scrolls the question in hand, by less than is in sight and not before that was painted: no row is passed over.
 pub(super) fn scroll(model: &mut Model, command: Command) {
     let rows = view::ask_rows(model);
-    let is_new = model.in_hand.as_ref().is_none_or(|own| own.seen < rows.shown.end);
+    let is_new = model.hand.ask.as_ref().is_none_or(|own| own.seen < rows.shown.end);
     if command == Command::ScrollDown && is_new {
         return;
     }
     let by = isize::try_from(rows.page).unwrap_or(1);
     let by = if command == Command::ScrollUp { -by } else { by };
-    model.ask_scroll = model.ask_scroll.min(rows.most).saturating_add_signed(by).min(rows.most);
+    model.hand.ask_scroll =
+        model.hand.ask_scroll.min(rows.most).saturating_add_signed(by).min(rows.most);
 }
 
 /// Whether all of the question in hand was on the screen, long enough to be read. A yes before that puts the moment
 /// off from which one counts, so a key that is held never gets there.
 fn is_read(model: &mut Model) -> bool {
     let rows = view::ask_rows(model);
-    let Some(own) = &model.in_hand else { return false };
+    let Some(own) = &model.hand.ask else { return false };
     if own.seen >= rows.all && own.counts_from <= model.now.ms {
         return true;
     }
@@ -151,11 +152,10 @@ fn is_read(model: &mut Model) -> bool {
 }
 
 /// Answers the question in hand, which stays in hand.
-pub(super) fn answer(model: &mut Model, answer: Reply, effects: &mut Vec<Effect>) {
-    let Mode::Asks { at: Some((id, request)) } = &model.mode else { return };
-    let (id, request) = (id.clone(), request.clone());
-    let Some((session, ask)) = model.open_ask(&id, &request) else {
-        return too_late(model, &id, &answer, effects);
+pub(super) fn answer(model: &mut Model, answer: Reply) {
+    let Mode::Asks { at: Some((id, request)) } = model.mode.clone() else { return };
+    let Some((session, ask)) = model.rows.open_ask(&id, &request) else {
+        return too_late(model, &id, &answer);
     };
     // The agent would take the word for the answer, and a message is sent again once or not at all.
     let fits = match ask.kind {
@@ -172,21 +172,21 @@ pub(super) fn answer(model: &mut Model, answer: Reply, effects: &mut Vec<Effect>
         return said(model, format!("{why}: {keys}"));
     }
     let answer = answer.about(ask.kind);
-    if model.is_answering(&id, &request) {
+    if model.work.is_answering(&id, &request) {
         let next = model.key(Place::Asks, Command::Down);
         return said(model, format!("it is being answered; {next} goes to the next"));
     }
     if refuses(model) || answer.lets_happen() && !is_read(model) {
         return;
     }
-    act(model, &id, Deed::Answer { request, answer }, effects);
+    act(model, &id, Deed::Answer { request, answer });
 }
 
 /// A question that was answered, or went with its session. Words that were meant for it are kept.
-fn too_late(model: &mut Model, id: &str, answer: &Reply, effects: &mut Vec<Effect>) {
+fn too_late(model: &mut Model, id: &str, answer: &Reply) {
     if let Reply::Words(words) | Reply::DenyBecause(words) = answer {
-        drafts::give_back(model, id, words);
-        drafts::keep(model, effects);
+        model.drafts.give_back(id, words);
+        drafts::keep(model);
         let send = model.key(Place::List, Command::Send);
         return said(model, format!("that question is gone; what you typed is kept for {send}"));
     }
@@ -195,26 +195,24 @@ fn too_late(model: &mut Model, id: &str, answer: &Reply, effects: &mut Vec<Effec
 
 /// Says what became of a question that a key was pressed for too late.
 fn say_gone(model: &mut Model) {
-    let how = model.closed_ask().map_or("gone".to_owned(), |closed| model.ending_of(closed));
+    let how = model.closed_ask().map_or("gone".to_owned(), |closed| model.work.ending_of(closed));
     let next = model.key(Place::Asks, Command::Down);
     said(model, format!("nothing was answered: that question is {how}; {next} goes on"));
 }
 
 /// Answers a question by the number of one of its choices.
-pub(super) fn choose(model: &mut Model, number: usize, effects: &mut Vec<Effect>) {
+pub(super) fn choose(model: &mut Model, number: usize) {
     let Mode::Asks { at: Some((id, request)) } = &model.mode else { return };
-    let Some((_, ask)) = model.open_ask(id, request) else { return say_gone(model) };
+    let Some((_, ask)) = model.rows.open_ask(id, request) else { return say_gone(model) };
     let chosen = number.checked_sub(1).and_then(|at| view::choices(ask).into_iter().nth(at));
     if let Some(chosen) = chosen {
-        answer(model, Reply::Choice(chosen), effects);
+        answer(model, Reply::Choice(chosen));
     }
 }
 
-/// Opens the box for the reason of a no.
 pub(super) fn deny_because(model: &mut Model) {
-    let Mode::Asks { at: Some((id, request)) } = &model.mode else { return };
-    let (id, request) = (id.clone(), request.clone());
-    if model.open_ask(&id, &request).is_none() {
+    let Mode::Asks { at: Some((id, request)) } = model.mode.clone() else { return };
+    if model.rows.open_ask(&id, &request).is_none() {
         return say_gone(model);
     }
     words::open_for(model, Wanted::WhyNot { request }, vec![id]);
@@ -222,13 +220,11 @@ pub(super) fn deny_because(model: &mut Model) {
 
 /// Opens the box for an answer in words, where they are one: an agent's approval is allowed or denied.
 pub(super) fn in_words(model: &mut Model) {
-    let Mode::Asks { at: Some((id, request)) } = &model.mode else { return };
-    let (id, request) = (id.clone(), request.clone());
-    let Some((session, ask)) = model.open_ask(&id, &request) else { return say_gone(model) };
+    let Mode::Asks { at: Some((id, request)) } = model.mode.clone() else { return };
+    let Some((session, ask)) = model.rows.open_ask(&id, &request) else { return say_gone(model) };
     if !view::takes_words(ask) {
         let keys = view::keys_for(model, session, ask);
         return said(model, format!("it takes no words: {keys}"));
     }
-    model.notice = None;
-    model.mode = Mode::AnswerWords { id, request, words: Editor::default() };
+    words::open_for(model, Wanted::Answer { request }, vec![id]);
 }

@@ -2,12 +2,12 @@
 
 use super::acts::{View, act, ask, confirm, each, is_for_removed, refuses};
 use super::tabs::{show_nth, turn_tab};
-use super::{SETTLE_MS, asking, executing, house, inline, new, past, said, send, words};
+use super::{SETTLE_MS, asking, executing, house, inline, new, past, plan, said, send, words};
 use crate::command::{Command, Way};
 use crate::deed::{Deed, PauseWith, Reply};
 use crate::editor::Editor;
 use crate::message::{Effect, Tab};
-use crate::model::{Done, End, Link, Mode, Model, Sure, pauses_of};
+use crate::model::{Done, End, Link, Mode, Model, Repeat, Sure, pauses_of};
 use crate::wanted::Wanted;
 use glis_core::Status;
 use glis_core::input::IfRunning;
@@ -21,102 +21,100 @@ const PAGE: isize = 10;
 /// What was done longer ago is not undone without a question: it is not what a hand is still at.
 const UNDO_MS: u64 = 60_000;
 
-/// Carries a command out.
-pub(super) fn run(model: &mut Model, command: Command, effects: &mut Vec<Effect>) {
-    let is_past = matches!(model.mode, Mode::Past { .. }) && past::run(model, command, effects);
+/// It goes on where it was.
+const RESUME: Deed = Deed::Resume { prompt: None };
+
+pub(super) fn run(model: &mut Model, command: Command) {
+    let is_past = matches!(model.mode, Mode::Past { .. }) && past::run(model, command);
     if is_past || is_for_removed(model, command) {
         return;
     }
     match command {
-        Command::Down => step(model, 1, effects),
-        Command::Up => step(model, -1, effects),
-        Command::Top => step(model, isize::MIN / 2, effects),
-        Command::Bottom => step(model, isize::MAX / 2, effects),
-        Command::ScrollDown | Command::ScrollUp => turn_page(model, command, effects),
-        Command::NextWaiting => next_waiting(model, effects),
+        Command::Down => step(model, 1),
+        Command::Up => step(model, -1),
+        Command::Top => step(model, isize::MIN / 2),
+        Command::Bottom => step(model, isize::MAX / 2),
+        Command::ScrollDown | Command::ScrollUp => turn_page(model, command),
+        Command::NextWaiting => next_waiting(model),
         Command::Asks => asking::open(model),
-        Command::Attach => attach(model, effects),
+        Command::Attach => attach(model),
         Command::Inline => inline::begin(model),
-        Command::Copy => copy_shown(model, effects),
+        Command::Copy => copy_shown(model),
         Command::NextFound | Command::FormerFound => {}
         Command::Send => send::open(model),
         Command::SendFile => send::open_file(model),
-        Command::New | Command::NewLoop | Command::Execute => new::open(model, command, effects),
-        Command::Pause => pause(model, effects),
-        Command::TogglePause => toggle_pause(model, effects),
-        Command::Resume => resume(model, effects),
-        Command::Stop => confirm(model, |_| Deed::Stop, effects),
-        Command::Restart => confirm(model, restart, effects),
-        Command::Rule(ruling) => rule(model, ruling, effects),
-        Command::Remove => confirm(model, removal, effects),
-        Command::Snapshot => each(model, |_| Some(Deed::Snapshot), effects),
-        Command::Compact => each(model, |_| Some(Deed::Compact), effects),
-        Command::Acknowledge => each(model, |_| Some(Deed::Acknowledge), effects),
-        Command::Merge => confirm(model, |_| Deed::Merge, effects),
-        Command::AutoYes => auto_yes(model, effects),
-        Command::Timeout
-        | Command::ResumeWith
-        | Command::MergeInto
-        | Command::PauseFor
-        | Command::LoopMax => ask_words(model, command),
+        Command::New => new::open(model, Repeat::Once),
+        Command::NewLoop => new::open(model, Repeat::Loop),
+        Command::Execute => plan::open(model),
+        Command::Pause => pause(model),
+        Command::TogglePause => toggle_pause(model),
+        Command::Resume => resume(model),
+        Command::Stop => confirm(model, |_| Deed::Stop),
+        Command::Restart => confirm(model, restart),
+        Command::Rule(ruling) => rule(model, ruling),
+        Command::Remove => confirm(model, removal),
+        Command::Snapshot => each(model, |_| Some(Deed::Snapshot)),
+        Command::Compact => each(model, |_| Some(Deed::Compact)),
+        Command::Acknowledge => each(model, |_| Some(Deed::Acknowledge)),
+        Command::Merge => confirm(model, |_| Deed::Merge { branch: None, hooks: false }),
+        Command::AutoYes => auto_yes(model),
+        Command::Timeout => words::open(model, Wanted::Timeout),
+        Command::ResumeWith => words::open(model, Wanted::ResumeWords),
+        Command::MergeInto => words::open(model, Wanted::MergeInto),
+        Command::PauseFor => words::open(model, Wanted::PauseFor),
+        Command::LoopMax => words::open(model, Wanted::LoopMax),
         Command::Restore => words::choose_snapshot(model),
-        Command::PauseIn(way) => pause_in(model, way, effects),
+        Command::PauseIn(way) => pause_in(model, way),
         Command::DenyBecause => asking::deny_because(model),
-        Command::Trash | Command::Judged => house::open(model, command, effects),
+        Command::Trash | Command::Judged => house::open(model, command),
         Command::Search => model.mode = Mode::Search(Box::default()),
         Command::PauseAll | Command::ResumeAll | Command::ResumeAllFromLog => {
             house::ask_all(model, command);
         }
-        Command::Allow => asking::answer(model, Reply::Allow, effects),
-        Command::AllowForSession => asking::answer(model, Reply::AllowForSession, effects),
-        Command::Deny => asking::answer(model, Reply::Deny, effects),
-        Command::Mark => mark(model, effects),
+        Command::Allow => asking::answer(model, Reply::Allow),
+        Command::AllowForSession => asking::answer(model, Reply::AllowForSession),
+        Command::Deny => asking::answer(model, Reply::Deny),
+        Command::Mark => mark(model),
         Command::MarkRange => mark_range(model),
         Command::NextTab => turn_tab(model, 1),
         Command::FormerTab => turn_tab(model, Tab::ALL.len() - 1),
         Command::Tab(at) => show_nth(model, at),
         Command::Filter => model.mode = Mode::Filter,
         Command::Palette => model.mode = Mode::Palette { words: Editor::default(), at: 0 },
-        Command::Undo => undo(model, effects),
+        Command::Undo => undo(model),
         Command::History => model.mode = Mode::History,
         Command::Help => open_help(model),
         Command::Close => close(model),
         Command::MoreIterations | Command::FewerIterations => {
-            executing::count(model, command, effects);
+            executing::count(model, command);
         }
-        Command::Interrupt => executing::interrupt(model, effects),
-        Command::Quit | Command::Suspend | Command::Redraw => leave(command, effects),
+        Command::Interrupt => executing::interrupt(model),
+        Command::Quit => model.effects.push(Effect::Quit),
+        Command::Suspend => model.effects.push(Effect::Suspend),
+        Command::Redraw => model.effects.push(Effect::Redraw),
     }
 }
 
-/// Opens all keys over what is shown.
 fn open_help(model: &mut Model) {
     let behind = Box::new(std::mem::replace(&mut model.mode, Mode::List));
     model.mode = Mode::Help { scroll: 0, behind };
 }
 
-/// What concerns the whole screen.
-fn leave(command: Command, effects: &mut Vec<Effect>) {
-    effects.extend((command == Command::Quit).then_some(Effect::Quit));
-    effects.extend((command == Command::Suspend).then_some(Effect::Suspend));
-    effects.extend((command == Command::Redraw).then_some(Effect::Redraw));
-}
-
 /// Moves the hand, in the list or among the questions. What stood below a session that was removed has its place.
-pub(super) fn step(model: &mut Model, by: isize, _effects: &mut Vec<Effect>) {
+pub(super) fn step(model: &mut Model, by: isize) {
     if let Mode::Asks { .. } = model.mode {
         return asking::step(model, by);
     }
-    let is_there = |id: &&String| model.sessions.contains_key(*id);
-    let there: Vec<String> = model.ids().filter(is_there).cloned().collect();
-    let place = model.place().map(|place| model.ids().take(place).filter(is_there).count());
+    let is_there = |id: &&String| model.rows.all.contains_key(*id);
+    let there: Vec<String> = model.list.ids().filter(is_there).cloned().collect();
+    let place = model.place().map(|place| model.list.ids().take(place).filter(is_there).count());
     let by = if by > 0 && model.removed_in_hand().is_some() { by - 1 } else { by };
-    model.selected = there.get(moved(place, by, there.len())).cloned();
+    model.hand.selected = there.get(moved(place, by, there.len())).cloned();
     if there.is_empty() {
         model.put_in_order();
     }
-    model.settles_at = model.settles_at.map(|_| model.now.ms + SETTLE_MS);
-    if let Some(from) = model.range.clone() {
+    model.list.settles_at = model.list.settles_at.map(|_| model.now.ms + SETTLE_MS);
+    if let Some(from) = model.list.range.clone() {
         mark_between(model, &from);
     }
 }
@@ -126,30 +124,29 @@ fn moved(place: Option<usize>, by: isize, count: usize) -> usize {
     place.map_or(0, |place| place.saturating_add_signed(by).min(last))
 }
 
-/// Copies what is seen of the session in hand.
-fn copy_shown(model: &mut Model, effects: &mut Vec<Effect>) {
+fn copy_shown(model: &mut Model) {
     let lines = crate::view::shown_text(model);
-    super::copy(model, lines.join("\n"), lines.len(), effects);
+    super::copy(model, lines.join("\n"), lines.len());
 }
 
-/// Scrolls what is shown of the session in hand.
 pub(super) fn scroll(model: &mut Model, by: isize) {
     let most = crate::view::scroll_max(model);
-    model.scroll = model.scroll.min(most).saturating_add_signed(by).min(most);
+    model.pane.scroll = model.pane.scroll.min(most).saturating_add_signed(by).min(most);
 }
 
 /// To the next session that waits, round and round.
-fn next_waiting(model: &mut Model, effects: &mut Vec<Effect>) {
+fn next_waiting(model: &mut Model) {
     if matches!(model.mode, Mode::Asks { .. }) {
-        return step(model, 1, effects);
+        return step(model, 1);
     }
     let from = model.place().map_or(0, |place| place + 1);
     let waits = |id: &&String| {
-        model.sessions.get(*id).is_some_and(|session| session.status == Status::Waiting)
+        model.rows.all.get(*id).is_some_and(|session| session.status == Status::Waiting)
     };
-    let next = model.ids().skip(from).find(waits).or_else(|| model.ids().find(waits)).cloned();
+    let next =
+        model.list.ids().skip(from).find(waits).or_else(|| model.list.ids().find(waits)).cloned();
     match next {
-        Some(next) => model.selected = Some(next),
+        Some(next) => model.hand.selected = Some(next),
         None => said(model, "nothing waits for you".to_owned()),
     }
 }
@@ -159,103 +156,90 @@ fn meant(model: &Model) -> Option<String> {
     if let Mode::Asks { at: Some((id, _)) } = &model.mode {
         return Some(id.clone());
     }
-    model.selected.clone()
+    model.hand.selected.clone()
 }
 
-fn attach(model: &mut Model, effects: &mut Vec<Effect>) {
-    if model.link == Link::Stopped {
-        return effects.push(Effect::StartDaemon);
+fn attach(model: &mut Model) {
+    if model.house.link == Link::Stopped {
+        return model.effects.push(Effect::StartDaemon);
     }
     // What is typed there reaches the agent.
     if refuses(model) {
         return;
     }
     if let Some(id) = meant(model) {
-        model.selected = Some(id.clone());
-        effects.push(Effect::Attach { id });
+        model.hand.selected = Some(id.clone());
+        model.effects.push(Effect::Attach { id });
     }
 }
 
 /// Pauses in a way that is not the usual one.
-fn pause_in(model: &mut Model, way: Way, effects: &mut Vec<Effect>) {
+fn pause_in(model: &mut Model, way: Way) {
     let clears = |clearing| PauseWith { clearing: Some(clearing), ..PauseWith::USUAL };
     let late = |on_timeout| PauseWith { on_timeout: Some(on_timeout), ..PauseWith::USUAL };
     let with = match way {
-        Way::AfterTurn => PauseWith { mode: PauseMode::Boundary, ..PauseWith::USUAL },
+        Way::AfterTurn => PauseWith { mode: Some(PauseMode::Boundary), ..PauseWith::USUAL },
         Way::Removing => clears(Clearing::IfAllIsSaved),
         Way::Keeping => clears(Clearing::Keep),
         Way::OrForce => late(OnTimeout::Force),
         Way::OrLeave => late(OnTimeout::Refuse),
         Way::Clearing => {
             let with = clears(Clearing::Always);
-            return confirm(model, |_| Deed::PauseWith(with), effects);
+            return confirm(model, |_| Deed::Pause(with));
         }
     };
-    each(model, |_| Some(Deed::PauseWith(with)), effects);
-}
-
-/// Opens the box for the words that a command needs.
-fn ask_words(model: &mut Model, command: Command) {
-    let needs = [
-        (Command::Timeout, Wanted::Timeout),
-        (Command::ResumeWith, Wanted::ResumeWords),
-        (Command::MergeInto, Wanted::MergeInto),
-        (Command::PauseFor, Wanted::PauseFor),
-        (Command::LoopMax, Wanted::LoopMax),
-    ];
-    for (_, wanted) in needs.into_iter().filter(|(needing, _)| *needing == command) {
-        words::open(model, wanted);
-    }
+    each(model, |_| Some(Deed::Pause(with)));
 }
 
 /// A second press asks whether it may be stopped at once.
-fn pause(model: &mut Model, effects: &mut Vec<Effect>) {
+fn pause(model: &mut Model) {
     let pausing = model.session().is_some_and(|session| session.status == Status::Pausing);
-    if pausing && model.marked.is_empty() {
-        return confirm(model, |_| Deed::ForcePause, effects);
+    if pausing && model.list.marked.is_empty() {
+        return confirm(model, |_| Deed::Pause(PauseWith::FORCED));
     }
-    each(model, |session| Some(executing::usual_pause(session)), effects);
+    each(model, |session| Some(executing::usual_pause(session)));
 }
 
 /// The other way round than it is, or than it was asked to be a moment ago. Who gives the answers away is asked.
-fn auto_yes(model: &mut Model, effects: &mut Vec<Effect>) {
+fn auto_yes(model: &mut Model) {
     let asked = |deed: &Deed| if let Deed::AutoYes { on } = deed { Some(*on) } else { None };
     let is_on = |id: &String| {
-        let known = model.sessions.get(id).is_some_and(|session| session.auto_yes);
-        model.asked_of(id, asked).unwrap_or(known)
+        let known = model.rows.all.get(id).is_some_and(|session| session.auto_yes);
+        model.work.asked_of(id, asked).unwrap_or(known)
     };
     if model.targets().iter().all(is_on) {
-        return each(model, |_| Some(Deed::AutoYes { on: false }), effects);
+        return each(model, |_| Some(Deed::AutoYes { on: false }));
     }
-    confirm(model, |_| Deed::AutoYes { on: true }, effects);
+    confirm(model, |_| Deed::AutoYes { on: true });
 }
 
 /// One key for all states. A pause that was asked for a moment ago is shown, and counts, before it is known to have
 /// begun.
-fn toggle_pause(model: &mut Model, effects: &mut Vec<Effect>) {
+fn toggle_pause(model: &mut Model) {
     let asked = |deed: &Deed| {
-        let is_one = matches!(deed, Deed::Pause | Deed::PauseWith(_) | Deed::CancelPause);
-        is_one.then(|| *deed != Deed::CancelPause)
+        let is_one = matches!(deed, Deed::Pause(_) | Deed::CancelPause);
+        let is_forced = *deed == Deed::Pause(PauseWith::FORCED);
+        (is_one && !is_forced).then(|| *deed != Deed::CancelPause)
     };
-    let pauses = |id: &String| model.asked_of(id, asked) == Some(true);
+    let pauses = |id: &String| model.work.asked_of(id, asked) == Some(true);
     let pausing: Vec<String> = model.targets().into_iter().filter(pauses).collect();
     let deed = |session: &View| {
         let cancels = session.status != Status::Paused && pausing.contains(&session.id);
         if cancels { Some(Deed::CancelPause) } else { toggled(session) }
     };
-    each(model, deed, effects);
+    each(model, deed);
 }
 
 /// What it does in each of them: a pause that is still waited for is cancelled.
 fn toggled(session: &View) -> Option<Deed> {
     match session.looped.as_deref().map(|own| own.state.as_str()) {
         Some("pausing") if session.status != Status::Paused => return Some(Deed::CancelPause),
-        Some("paused") => return Some(Deed::Resume),
+        Some("paused") => return Some(RESUME),
         Some(_) | None => {}
     }
     Some(match session.status {
         Status::Pausing => Deed::CancelPause,
-        Status::Paused => Deed::Resume,
+        Status::Paused => RESUME,
         Status::Created
         | Status::Busy
         | Status::Idle
@@ -270,12 +254,12 @@ fn toggled(session: &View) -> Option<Deed> {
 }
 
 /// What waits goes on by an answer, everything else by a resume.
-fn resume(model: &mut Model, effects: &mut Vec<Effect>) {
+fn resume(model: &mut Model) {
     let waits = model.session().is_some_and(|session| session.status == Status::Waiting);
-    if model.marked.is_empty() && waits {
+    if model.list.marked.is_empty() && waits {
         return asking::open(model);
     }
-    each(model, |_| Some(Deed::Resume), effects);
+    each(model, |_| Some(RESUME));
 }
 
 /// A task of a plan gets a new run; any other session a fresh conversation.
@@ -283,34 +267,30 @@ pub(super) fn restart(session: &View) -> Deed {
     let place = session.repo_root.clone();
     match session.task.clone() {
         Some(task) => Deed::RestartTask { place, task },
-        None => Deed::Restart,
+        None => Deed::Restart { with_context: false },
     }
 }
 
 /// Shows what is above or below of what is open: of a terminal, its past.
-fn turn_page(model: &mut Model, command: Command, effects: &mut Vec<Effect>) {
+fn turn_page(model: &mut Model, command: Command) {
     let up = command == Command::ScrollUp;
     if matches!(model.mode, Mode::Asks { .. }) {
         asking::scroll(model, command);
     } else if up && model.shown_tab() == Tab::Terminal {
-        past::begin(model, PAGE.unsigned_abs(), effects);
+        past::begin(model, PAGE.unsigned_abs());
     } else {
         scroll(model, if up { -PAGE } else { PAGE });
     }
 }
 
 /// Says what becomes of the task that a session works on.
-fn rule(model: &mut Model, ruling: Ruling, effects: &mut Vec<Effect>) {
+fn rule(model: &mut Model, ruling: Ruling) {
     let Some(session) = model.session() else { return };
     let (name, place) = (session.name.clone(), session.repo_root.clone());
     let Some(task) = session.task.clone() else {
         return said(model, format!("`{name}` works on no task"));
     };
-    confirm(
-        model,
-        |_| Deed::RuleTask { place: place.clone(), task: task.clone(), ruling },
-        effects,
-    );
+    confirm(model, |_| Deed::RuleTask { place: place.clone(), task: task.clone(), ruling });
 }
 
 pub(super) fn removal(session: &View) -> Deed {
@@ -318,56 +298,58 @@ pub(super) fn removal(session: &View) -> Deed {
     Deed::Remove { running }
 }
 
-fn mark(model: &mut Model, effects: &mut Vec<Effect>) {
-    let Some(id) = model.selected.clone() else { return };
-    model.range = None;
-    if !model.marked.remove(&id) {
-        model.marked.insert(id);
+fn mark(model: &mut Model) {
+    let Some(id) = model.hand.selected.clone() else { return };
+    model.list.range = None;
+    if !model.list.marked.remove(&id) {
+        model.list.marked.insert(id);
     }
-    step(model, 1, effects);
+    step(model, 1);
 }
 
 fn mark_range(model: &mut Model) {
-    model.range = if model.range.is_some() { None } else { model.selected.clone() };
-    model.marked.extend(model.range.clone());
+    model.list.range = if model.list.range.is_some() { None } else { model.hand.selected.clone() };
+    model.list.marked.extend(model.list.range.clone());
 }
 
 fn mark_between(model: &mut Model, from: &str) {
-    let ids: Vec<String> = model.ids().cloned().collect();
+    let ids: Vec<String> = model.list.ids().cloned().collect();
     let begin = ids.iter().position(|id| id == from);
     let (Some(begin), Some(end)) = (begin, model.place()) else { return };
     let (low, high) = (begin.min(end), begin.max(end));
     let between = ids.into_iter().skip(low).take(high - low + 1);
-    model.marked = between.filter(|id| model.sessions.contains_key(id)).collect();
+    model.list.marked = between.filter(|id| model.rows.all.contains_key(id)).collect();
 }
 
 /// Undoes what was done last. What is not in hand or was done a while ago is named first.
-fn undo(model: &mut Model, effects: &mut Vec<Effect>) {
+fn undo(model: &mut Model) {
     let undoable = |done: &&Done| {
         done.end == End::Well && done.deed.as_ref().is_some_and(|deed| deed.undone().is_some())
     };
     // What was done last is what is meant: while that goes on, nothing older is undone in its place.
     let goes_on = |done: &&Done| done.end == End::NotYet && done.deed.is_some();
-    if let Some(line) = model.history.iter().rev().find(goes_on).map(|done| done.line.clone()) {
+    if let Some(line) = model.work.history.iter().rev().find(goes_on).map(|done| done.line.clone())
+    {
         return said(model, format!("`{line}` is still under way"));
     }
-    let Some(last) = model.history.iter().rev().find(undoable) else {
+    let Some(last) = model.work.history.iter().rev().find(undoable) else {
         return said(model, "nothing to undo".to_owned());
     };
     let (ticket, ago) = (last.ticket, model.now.ms.saturating_sub(last.at));
-    let now = last.id.as_ref().and_then(|id| model.sessions.get(id)).map(pauses_of);
+    let now = last.id.as_ref().and_then(|id| model.rows.all.get(id)).map(pauses_of);
     if last.left.as_ref().zip(now).is_some_and(|(left, now)| *left != now) {
         let message = format!("`{}` was paused or resumed since: nothing is undone", last.name);
         // The next press goes further back.
         model
+            .work
             .history
             .iter_mut()
             .filter(|done| done.ticket == ticket)
             .for_each(|done| done.deed = None);
         return said(model, message);
     }
-    if ago <= UNDO_MS && last.id == model.selected {
-        return undo_now(model, ticket, effects);
+    if ago <= UNDO_MS && last.id == model.hand.selected {
+        return undo_now(model, ticket);
     }
     let what = last.deed.as_ref().and_then(Deed::undone).map(|(what, _)| what).unwrap_or_default();
     let when = match ago / 60_000 {
@@ -378,18 +360,19 @@ fn undo(model: &mut Model, effects: &mut Vec<Effect>) {
     ask(model, Sure::Undo { ticket }, question);
 }
 
-/// Undoes what was done under a ticket.
-pub(super) fn undo_now(model: &mut Model, ticket: u64, effects: &mut Vec<Effect>) {
+pub(super) fn undo_now(model: &mut Model, ticket: u64) {
     if refuses(model) {
         return;
     }
-    let Some(last) = model.history.iter_mut().find(|done| done.ticket == ticket) else { return };
+    let Some(last) = model.work.history.iter_mut().find(|done| done.ticket == ticket) else {
+        return;
+    };
     let inverse = last.deed.as_ref().and_then(Deed::undone);
     if let (Some(id), Some((_, inverse))) = (last.id.clone(), inverse) {
         last.end = End::Undone;
-        act(model, &id, inverse, effects);
+        act(model, &id, inverse);
         // What undoes is not undone by the next press: that goes further back.
-        if let Some(newest) = model.history.last_mut() {
+        if let Some(newest) = model.work.history.last_mut() {
             newest.deed = None;
         }
     }
@@ -398,13 +381,12 @@ pub(super) fn undo_now(model: &mut Model, ticket: u64, effects: &mut Vec<Effect>
 fn close(model: &mut Model) {
     if model.mode != Mode::List {
         model.mode = Mode::List;
-    } else if !model.marked.is_empty() || model.range.is_some() {
-        model.marked.clear();
-        model.range = None;
+    } else if !model.list.marked.is_empty() || model.list.range.is_some() {
+        model.list.unmark();
     } else if model.notice.is_some() {
         model.notice = None;
-    } else if !model.filter.text().is_empty() {
-        model.filter = Editor::default();
+    } else if !model.list.filter.text().is_empty() {
+        model.list.filter = Editor::default();
         model.put_in_order();
     }
 }

@@ -10,18 +10,17 @@ use std::collections::BTreeMap;
 /// No more than this is lost of what is typed where the program is killed in the middle of it.
 const KEEP_MS: u64 = 1000;
 
-/// Has it kept.
-pub(super) fn keep(model: &mut Model, effects: &mut Vec<Effect>) {
-    model.drafts.retain(|_, draft| !draft.text().is_empty());
-    model.keeps_at = None;
-    effects.push(Effect::KeepDrafts(unsent(model)));
+pub(super) fn keep(model: &mut Model) {
+    model.drafts.texts.retain(|_, draft| !draft.text().is_empty());
+    model.drafts.keeps_at = None;
+    model.effects.push(Effect::KeepDrafts(unsent(model)));
 }
 
 /// A key was pressed: what is typed is kept before long.
 pub(super) fn typed(model: &mut Model) {
     let is_typed = matches!(model.mode, Mode::Send { .. }) || in_box(model).is_some();
-    if is_typed && model.keeps_at.is_none() {
-        model.keeps_at = Some(model.now.ms + KEEP_MS);
+    if is_typed && model.drafts.keeps_at.is_none() {
+        model.drafts.keeps_at = Some(model.now.ms + KEEP_MS);
     }
 }
 
@@ -35,10 +34,11 @@ pub(super) fn shown(model: &Model) -> Option<String> {
 
 /// Reads the draft of a box again that has just been opened: another overview may have sent it. What is on its way
 /// from here is not in the box, and known better here.
-pub(super) fn read_again(model: &Model, former: Option<&str>, effects: &mut Vec<Effect>) {
+pub(super) fn read_again(model: &mut Model, former: Option<&str>) {
     let opened = shown(model).filter(|id| former != Some(id));
-    let is_kept = |id: &String| unsent(model).remove(id).unwrap_or_default() == model.draft(id);
-    effects.extend(opened.filter(is_kept).map(|id| Effect::ReadDraft { id }));
+    let is_kept =
+        |id: &String| unsent(model).remove(id).unwrap_or_default() == model.drafts.text(id);
+    model.effects.extend(opened.filter(is_kept).map(|id| Effect::ReadDraft { id }));
 }
 
 /// Another overview has changed a draft: that is in the box, with what was typed here meanwhile.
@@ -46,7 +46,7 @@ pub(super) fn changed(model: &mut Model, id: &str, (before, text): (&str, &str))
     let draft = if let (Mode::New(form), NEW_DRAFT) = (&mut model.mode, id) {
         &mut form.prompt
     } else {
-        model.drafts.entry(id.to_owned()).or_default()
+        model.drafts.editor(id)
     };
     let whole = match draft.text().strip_prefix(before) {
         Some(typed) => format!("{text}{typed}"),
@@ -56,16 +56,9 @@ pub(super) fn changed(model: &mut Model, id: &str, (before, text): (&str, &str))
     *draft = Editor::with(&whole);
 }
 
-/// What did not arrive is a draft again, before what was typed since.
-pub(super) fn give_back(model: &mut Model, id: &str, text: &str) {
-    let newer = model.draft(id);
-    let whole = if newer.is_empty() { text.to_owned() } else { format!("{text}\n{newer}") };
-    model.drafts.insert(id.to_owned(), Editor::with(&whole));
-}
-
 /// Everything that was typed and not sent, by session: also what is on its way, until it has arrived.
 pub(crate) fn unsent(model: &Model) -> BTreeMap<String, String> {
-    let on_its_way = model.under_way.values().filter_map(|one| {
+    let on_its_way = model.work.under_way.values().filter_map(|one| {
         let words = one.deed.as_ref().and_then(Deed::words);
         let own = one.id.as_deref().zip(words);
         own.or_else(|| one.prompt.as_deref().map(|prompt| (NEW_DRAFT, prompt)))
@@ -73,7 +66,7 @@ pub(crate) fn unsent(model: &Model) -> BTreeMap<String, String> {
     let in_box = in_box(model);
     // A box that was opened with a draft has that in it.
     let is_open = |id: &str| matches!(model.mode, Mode::New(_)) && id == NEW_DRAFT;
-    let drafts = model.drafts.iter().map(|(id, draft)| (id.as_str(), draft.text()));
+    let drafts = model.drafts.texts.iter().map(|(id, draft)| (id.as_str(), draft.text()));
     let all = on_its_way.chain(drafts.filter(|(id, _)| !is_open(id))).chain(in_box);
     let mut unsent: BTreeMap<String, String> = BTreeMap::new();
     for (id, text) in all.filter(|(_, text)| !text.is_empty()) {
@@ -89,10 +82,7 @@ pub(super) fn in_box(model: &Model) -> Option<(&str, &str)> {
     if let Mode::New(form) = &model.mode {
         return Some((NEW_DRAFT, form.prompt.text()));
     }
-    if let Mode::AnswerWords { id, words, .. } = &model.mode {
-        return Some((id, words.text()));
-    }
     let Mode::Words(form) = &model.mode else { return None };
-    let is_kept = matches!(form.wanted, Wanted::ResumeWords | Wanted::WhyNot { .. });
+    let is_kept = form.ask().is_some() || form.wanted == Wanted::ResumeWords;
     form.ids.first().filter(|_| is_kept).map(|id| (id.as_str(), form.words.text()))
 }

@@ -1,7 +1,11 @@
-//! A key in a box with several fields: it walks through them, chooses, or types.
+//! A key in a box with several fields or a list: it walks through them, chooses, or types.
 
 use crate::chord::{Chord, Code};
+use crate::keymap::leaves_box;
 use crate::model::Fields;
+
+/// As many lines as a key that scrolls goes on.
+const PAGE: usize = 10;
 
 /// Takes a key that neither closes the box nor sends it off.
 pub(super) fn press(form: &mut impl Fields, chord: Chord) {
@@ -29,4 +33,23 @@ pub(super) fn paste(form: &mut impl Fields, text: &str) {
     if let Some(field) = form.text_in_hand() {
         field.insert(&text);
     }
+}
+
+/// Where a key leads in a list of so many; none if it does not move.
+pub(super) fn moved(chord: Chord, at: usize, count: usize) -> Option<usize> {
+    let last = count.saturating_sub(1);
+    let to = match chord.code {
+        Code::Down | Code::Char('j') => at + 1,
+        Code::Up | Code::Char('k') => at.saturating_sub(1),
+        Code::PageDown => at + PAGE,
+        Code::PageUp => at.saturating_sub(PAGE),
+        Code::Home | Code::Char('g') => 0,
+        Code::End | Code::Char('G') => last,
+        _ => return None,
+    };
+    Some(to.min(last))
+}
+
+pub(super) fn closes(chord: Chord) -> bool {
+    leaves_box(chord) || chord.text() == Some('q')
 }

@@ -25,7 +25,7 @@ pub(super) fn begin(model: &mut Model) {
     if session.mode == SessionMode::Headless {
         return send::open(model);
     }
-    if model.tab != Tab::Terminal {
+    if model.pane.tab != Tab::Terminal {
         tabs::show_tab(model, Tab::Terminal);
     }
     if view::content(model).is_none_or(|area| area.height < ROWS_MIN) {
@@ -38,43 +38,37 @@ pub(super) fn begin(model: &mut Model) {
 }
 
 /// Takes a key. What is typed where nothing runs goes nowhere, and is no command of ours either.
-pub(super) fn press(model: &mut Model, chord: Chord, effects: &mut Vec<Effect>) {
+pub(super) fn press(model: &mut Model, chord: Chord) {
     if let Meaning::Does(_) = model.keys.meaning(Place::Inline, &[chord]) {
         return end(model);
     }
-    let Some(wants) = model.preview.live().map(glis_screen::Screen::wants) else {
+    let Some(wants) = model.pane.preview.live().map(glis_screen::Screen::wants) else {
         return nowhere(model);
     };
-    type_in(model, typed::key(chord, wants), effects);
+    type_in(model, typed::key(chord, wants));
 }
 
-/// Takes pasted text.
-pub(super) fn paste(model: &mut Model, text: &str, effects: &mut Vec<Effect>) {
-    let Some(wants) = model.preview.live().map(glis_screen::Screen::wants) else {
+pub(super) fn paste(model: &mut Model, text: &str) {
+    let Some(wants) = model.pane.preview.live().map(glis_screen::Screen::wants) else {
         return nowhere(model);
     };
-    type_in(model, typed::paste(text, wants), effects);
+    type_in(model, typed::paste(text, wants));
 }
 
 /// Takes what was done with the mouse over the session's terminal. Whether its programs have asked for it.
-pub(super) fn point(
-    model: &mut Model,
-    mouse: Mouse,
-    place: (u16, u16),
-    effects: &mut Vec<Effect>,
-) -> bool {
-    let wants = model.preview.live().map(glis_screen::Screen::wants);
+pub(super) fn point(model: &mut Model, mouse: Mouse, place: (u16, u16)) -> bool {
+    let wants = model.pane.preview.live().map(glis_screen::Screen::wants);
     let Some(bytes) = wants.and_then(|wants| typed::mouse(mouse, place, wants)) else {
         return false;
     };
-    type_in(model, bytes, effects);
+    type_in(model, bytes);
     true
 }
 
 /// The keys are ours again. The terminal is followed anew: who only looks does not count as attached.
 pub(super) fn end(model: &mut Model) {
     model.mode = Mode::List;
-    model.preview.follow_at = Some(model.now.ms);
+    model.pane.preview.follow_at = Some(model.now.ms);
 }
 
 fn nowhere(model: &mut Model) {
@@ -82,10 +76,10 @@ fn nowhere(model: &mut Model) {
     said(model, format!("not typed: nothing runs here; {back} takes the keys back"));
 }
 
-fn type_in(model: &Model, bytes: Vec<u8>, effects: &mut Vec<Effect>) {
+fn type_in(model: &mut Model, bytes: Vec<u8>) {
     let Mode::Inline { id } = &model.mode else { return };
-    if model.preview.session.as_ref() == Some(id) && !bytes.is_empty() {
-        effects.push(Effect::Type { session: id.clone(), bytes });
+    if model.pane.preview.session.as_ref() == Some(id) && !bytes.is_empty() {
+        model.effects.push(Effect::Type { session: id.clone(), bytes });
     }
 }
 
@@ -93,7 +87,7 @@ fn type_in(model: &Model, bytes: Vec<u8>, effects: &mut Vec<Effect>) {
 /// either until they are taken back.
 pub(super) fn keep(model: &mut Model) {
     let Mode::Inline { id } = &model.mode else { return };
-    if model.selected.as_ref() != Some(id) && model.sessions.contains_key(id) {
-        model.selected = Some(id.clone());
+    if model.hand.selected.as_ref() != Some(id) && model.rows.all.contains_key(id) {
+        model.hand.selected = Some(id.clone());
     }
 }

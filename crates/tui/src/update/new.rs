@@ -1,45 +1,33 @@
 //! The box for a new session or a loop: what is typed there is begun, or kept for later.
 
 use super::acts::{call, refuses};
-use super::{drafts, fields, plan, repository};
+use super::{drafts, fields, repository};
 use crate::chord::Chord;
-use crate::command::Command;
 use crate::deed::new_session;
 use crate::editor::Editor;
 use crate::keymap::{leaves_box, submits};
-use crate::message::Effect;
 use crate::model::{Mode, Model, NEW_DRAFT, NewBox, Repeat, UnderWay};
 
-/// Opens the box for a plan, or for a new session, with what was typed into it and not begun.
-pub(super) fn open(model: &mut Model, command: Command, effects: &mut Vec<Effect>) {
-    if command == Command::Execute {
-        return plan::open(model, effects);
-    }
+/// Opens the box for a new session, with what was typed into it and not begun.
+pub(super) fn open(model: &mut Model, repeat: Repeat) {
     if refuses(model) {
         return;
     }
     let hint = "start glis inside one, or `glis new --repo DIR`";
     let Some(repo) = repository(model, hint) else { return };
-    let prompt = model.drafts.get(NEW_DRAFT).cloned().unwrap_or_default();
-    let repeat = if command == Command::NewLoop { Repeat::Loop } else { Repeat::Once };
+    let prompt = model.drafts.texts.get(NEW_DRAFT).cloned().unwrap_or_default();
     let form = NewBox::of(repo, prompt, repeat);
     model.notice = None;
     model.mode = Mode::New(Box::new(form));
 }
 
-/// Takes a key in the box.
-pub(super) fn press(
-    model: &mut Model,
-    chord: Chord,
-    mut form: Box<NewBox>,
-    effects: &mut Vec<Effect>,
-) {
+pub(super) fn press(model: &mut Model, chord: Chord, mut form: Box<NewBox>) {
     if leaves_box(chord) {
-        keep_prompt(model, form.prompt, effects);
+        keep_prompt(model, form.prompt);
         return;
     }
     if submits(chord) {
-        return begin(model, form, effects);
+        return begin(model, form);
     }
     form.fault = None;
     fields::press(&mut *form, chord);
@@ -47,7 +35,7 @@ pub(super) fn press(
 }
 
 /// Begins what was asked for, or shows what is wrong with it.
-fn begin(model: &mut Model, mut form: Box<NewBox>, effects: &mut Vec<Effect>) {
+fn begin(model: &mut Model, mut form: Box<NewBox>) {
     let wanted = match form.wanted() {
         Ok(wanted) => wanted,
         Err((field, why)) => {
@@ -61,15 +49,15 @@ fn begin(model: &mut Model, mut form: Box<NewBox>, effects: &mut Vec<Effect>) {
     let prompt = wanted.prompt.clone();
     let (request, line) = new_session(wanted);
     let under_way = UnderWay { id: None, name, deed: None, label, prompt };
-    call(model, under_way, request, line, effects);
-    model.drafts.remove(NEW_DRAFT);
-    drafts::keep(model, effects);
+    call(model, under_way, request, line);
+    model.drafts.texts.remove(NEW_DRAFT);
+    drafts::keep(model);
 }
 
 /// What a new session is to be told is kept for the next time.
-fn keep_prompt(model: &mut Model, prompt: Editor, effects: &mut Vec<Effect>) {
-    if model.draft(NEW_DRAFT) != prompt.text() {
-        model.drafts.insert(NEW_DRAFT.to_owned(), prompt);
-        drafts::keep(model, effects);
+fn keep_prompt(model: &mut Model, prompt: Editor) {
+    if model.drafts.text(NEW_DRAFT) != prompt.text() {
+        *model.drafts.editor(NEW_DRAFT) = prompt;
+        drafts::keep(model);
     }
 }

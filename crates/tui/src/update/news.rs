@@ -1,49 +1,48 @@
 //! What comes from the daemon: sessions, events, the ends of calls.
 
-use super::{BUSY_LOOK_MS, SETTLE_MS, answered, done, drafts, gone, house, move_on, wrong};
+use super::{BUSY_LOOK_MS, SETTLE_MS, answered, done, drafts, house, move_on, search, wrong};
 use crate::command::Command;
 use crate::deed::{Deed, loop_line};
 use crate::keymap::Place;
-use crate::message::{Effect, Fetched, News, Seen, Tab, Told};
-use crate::model::{End, Link, Mode, Model, NEW_DRAFT, Page, UnderWay, pauses_of};
+use crate::message::{Effect, Fetched, Listed, News, Seen, Tab, Told};
+use crate::model::{End, Link, Mode, Model, NEW_DRAFT, Page, Sure, UnderWay, pauses_of};
 use crate::rank::rank;
 use glis_core::Status;
 use glis_core::plan::RunState;
 use glis_wire::client::Response;
 use glis_wire::plan::{PlanView, TaskState};
-use glis_wire::view::{GateView, SessionView};
+use glis_wire::view::{GateView, SessionRow};
 
-/// Takes the whole list.
-pub(super) fn listed(model: &mut Model, sessions: Vec<SessionView>, last_seq: u64, gate: String) {
-    if std::mem::replace(&mut model.link, Link::Live) == Link::Stopped {
-        model.preview.follow_at = Some(model.now.ms);
+pub(super) fn listed(model: &mut Model, listed: Listed) {
+    let Listed { sessions, more, last_seq, gate } = listed;
+    if std::mem::replace(&mut model.house.link, Link::Live) == Link::Stopped {
+        model.pane.preview.follow_at = Some(model.now.ms);
     }
-    model.last_seq = last_seq;
-    model.busy_look_at = model.now.ms + BUSY_LOOK_MS;
-    model.gate = gate;
+    (model.house.last_seq, model.rows.more) = (last_seq, more);
+    model.looking.busy_at = model.now.ms + BUSY_LOOK_MS;
+    model.house.gate = gate;
     let busy = sessions.iter().filter(|session| session.status == Status::Busy);
-    model.turns = busy.filter_map(|s| Some((s.id.clone(), begun(model, s)?))).collect();
+    model.rows.turns = busy.filter_map(|s| Some((s.id.clone(), begun(model, s)?))).collect();
     model.looking.stale.clear();
     let living = sessions.into_iter().filter(|session| session.status != Status::Archived);
     let living = living.map(|session| (session.id.clone(), session)).collect();
-    let former = std::mem::replace(&mut model.sessions, living);
-    model.gone.retain(|id, _| !model.sessions.contains_key(id));
+    let former = std::mem::replace(&mut model.rows.all, living);
+    model.rows.gone.retain(|id, _| !model.rows.all.contains_key(id));
     for (id, gone) in former {
-        if !model.sessions.contains_key(&id) {
-            gone::forget(model, gone);
+        if !model.rows.all.contains_key(&id) {
+            let_go(model, gone);
         }
     }
     model.put_in_order();
 }
 
 /// When the turn of a session began, as far as that is known: not before it was last heard of.
-fn begun(model: &Model, session: &SessionView) -> Option<i64> {
-    let known = model.turns.get(&session.id).copied();
+fn begun(model: &Model, session: &SessionRow) -> Option<i64> {
+    let known = model.rows.turns.get(&session.id).copied();
     let heard = || session.last_active_at.parse::<jiff::Timestamp>().ok();
     known.or_else(|| heard().map(jiff::Timestamp::as_second))
 }
 
-/// Takes sessions that were looked at again.
 pub(super) fn seen(model: &mut Model, seen: Vec<Seen>) {
     model.looking.under_way = false;
     for seen in seen {
@@ -52,19 +51,54 @@ pub(super) fn seen(model: &mut Model, seen: Vec<Seen>) {
             Seen::Gone(id) => forget(model, &id),
         }
     }
+    if let Some((id, name)) =
+        model.hand.reached.clone().filter(|(id, _)| !model.looking.stale.contains(id))
+    {
+        search::reach(model, id, &name);
+        model.hand.reached = None;
+    }
 }
 
 fn forget(model: &mut Model, id: &str) {
-    if let Some(gone) = model.sessions.remove(id) {
-        gone::forget(model, gone);
+    if let Some(gone) = model.rows.all.remove(id) {
+        let_go(model, gone);
         model.put_in_order();
+    }
+}
+
+/// A session is no longer there. A box about it stays open, or the next letters that are typed into it would
+/// be commands; what is sent from it is refused by the daemon, and a draft again.
+fn let_go(model: &mut Model, gone: SessionRow) {
+    if is_typed_about(model, &gone.id) {
+        let message = format!("`{}` is gone", gone.name);
+        let hint = format!("{} shows the trash", model.key(Place::List, Command::Trash));
+        wrong(model, Told { message, hint: Some(hint) });
+    }
+    model.rows.gone.insert(gone.id.clone(), gone.name.clone());
+    if model.hand.selected.as_ref() == Some(&gone.id) {
+        // Its snapshots are not to choose from any more; the row says why.
+        if matches!(model.mode, Mode::Pick { .. }) {
+            model.mode = Mode::List;
+        }
+        model.list.removed = Some(gone);
+        move_on(model);
+    }
+}
+
+fn is_typed_about(model: &Model, gone: &str) -> bool {
+    match &model.mode {
+        Mode::Send { id, .. } | Mode::Inline { id } => id == gone,
+        Mode::File(form) => form.id == gone,
+        Mode::Words(form) => form.ids.iter().any(|id| id == gone),
+        Mode::Confirm { sure: Sure::Each { ids, .. }, .. } => ids.iter().any(|id| id == gone),
+        _ => false,
     }
 }
 
 /// Takes a look at a session. An event that has come since may tell more than it: that one's status
 /// counts, and what is asked with it, until the next look, which is due.
-fn take_look(model: &mut Model, mut session: SessionView) {
-    let former = model.sessions.get(&session.id);
+fn take_look(model: &mut Model, mut session: SessionRow) {
+    let former = model.rows.all.get(&session.id);
     if let Some(former) = former.filter(|former| model.looking.stale.contains(&former.id)) {
         if former.status == Status::Waiting && session.status != Status::Waiting {
             session.asks.clone_from(&former.asks);
@@ -77,66 +111,66 @@ fn take_look(model: &mut Model, mut session: SessionView) {
 
 /// Takes a session as it is. The list is put in order once the hand rests, unless it is a new one. What was removed
 /// is not taken: it was read before that.
-fn take(model: &mut Model, session: SessionView) {
+fn take(model: &mut Model, session: SessionRow) {
     if session.status == Status::Archived {
         return forget(model, &session.id);
     }
-    if model.gone.contains_key(&session.id) {
+    if model.rows.gone.contains_key(&session.id) {
         return;
     }
-    let is_shown = model.selected.as_ref() == Some(&session.id);
+    let is_shown = model.hand.selected.as_ref() == Some(&session.id);
     let (generation, pid) = (session.generation, session.pid);
     let ranked = rank(&session);
-    let former = model.sessions.insert(session.id.clone(), session);
+    let former = model.rows.all.insert(session.id.clone(), session);
     let begins = pid.is_some() && former.as_ref().is_some_and(|former| former.pid != pid);
     match former {
         None => model.put_in_order(),
         Some(former) if rank(&former) != ranked => settle(model),
         Some(_) => {}
     }
-    if is_shown && model.preview.generation != generation {
+    if is_shown && model.pane.preview.generation != generation {
         move_on(model);
-    } else if is_shown && begins && model.preview.live().is_none() {
-        model.preview.follow_at = Some(model.now.ms);
+    } else if is_shown && begins && model.pane.preview.live().is_none() {
+        model.pane.preview.follow_at = Some(model.now.ms);
     }
 }
 
 fn settle(model: &mut Model) {
-    model.settles_at.get_or_insert(model.now.ms + SETTLE_MS / 4);
+    model.list.settles_at.get_or_insert(model.now.ms + SETTLE_MS / 4);
 }
 
 /// Takes an event: its status counts at once, everything else is looked at again.
-pub(super) fn event(model: &mut Model, event: News, effects: &mut Vec<Effect>) {
-    model.link = Link::Live;
-    model.last_seq = model.last_seq.max(event.seq);
+pub(super) fn event(model: &mut Model, event: News) {
+    model.house.link = Link::Live;
+    model.house.last_seq = model.house.last_seq.max(event.seq);
     match event.name.as_str() {
-        "gate_shut" => "pausing".clone_into(&mut model.gate),
-        "orchestrator:paused" => "paused".clone_into(&mut model.gate),
-        "gate_opened" | "orchestrator:resumed" => "running".clone_into(&mut model.gate),
+        "gate_shut" => "pausing".clone_into(&mut model.house.gate),
+        "orchestrator:paused" => "paused".clone_into(&mut model.house.gate),
+        "gate_opened" | "orchestrator:resumed" => "running".clone_into(&mut model.house.gate),
         _ => {}
     }
     // What is stopped or taken out with everything, and what can be resumed, changes without an event of its own.
     if event.name.starts_with("gate_") || event.name.starts_with("orchestrator:") {
-        let stopped = |s: &&SessionView| matches!(s.status, Status::Paused | Status::Pausing);
-        let stopped = model.sessions.values().filter(stopped).map(|session| session.id.clone());
+        let stopped = |s: &&SessionRow| matches!(s.status, Status::Paused | Status::Pausing);
+        let stopped = model.rows.all.values().filter(stopped).map(|session| session.id.clone());
         model.looking.stale.extend(stopped.collect::<Vec<_>>());
     }
     if let ("turn_began", Some(id)) = (event.name.as_str(), &event.session) {
-        model.turns.insert(id.clone(), model.now.wall_secs);
+        model.rows.turns.insert(id.clone(), model.now.wall_secs);
     }
     let Some(id) = event.session else { return };
     note_answer(model, &id, &event.name, event.answer);
     let own = |under_way: &&mut UnderWay| under_way.id.as_ref() == Some(&id);
-    if let (Some(label), Some(own)) = (event.step, model.under_way.values_mut().rfind(own)) {
+    if let (Some(label), Some(own)) = (event.step, model.work.under_way.values_mut().rfind(own)) {
         own.label = label;
     }
     match event.status {
-        Some(Status::Archived) if model.sessions.contains_key(&id) => return forget(model, &id),
+        Some(Status::Archived) if model.rows.all.contains_key(&id) => return forget(model, &id),
         // It was taken out of the trash.
-        Some(status) if status != Status::Archived => drop(model.gone.remove(&id)),
+        Some(status) if status != Status::Archived => drop(model.rows.gone.remove(&id)),
         Some(_) | None => {}
     }
-    if let (Some(status), Some(session)) = (event.status, model.sessions.get_mut(&id)) {
+    if let (Some(status), Some(session)) = (event.status, model.rows.all.get_mut(&id)) {
         let former = session.status;
         let before = rank(session);
         session.status = status;
@@ -144,17 +178,17 @@ pub(super) fn event(model: &mut Model, event: News, effects: &mut Vec<Effect>) {
         if before != after {
             settle(model);
         }
-        if !model.is_looked_at() {
-            notify(&name, former, status, effects);
+        if !model.keyboard.is_looked_at(model.now) {
+            notify(model, &name, former, status);
         }
     }
     // A turn that ends is saved, and so is a pause: what it changed is counted then.
     if event.name == "snapshot_taken" || event.name == "worktree_saved" {
-        effects.push(Effect::CountChanges { session: id.clone() });
+        model.effects.push(Effect::CountChanges { session: id.clone() });
     }
-    let is_shown = model.selected.as_ref() == Some(&id);
-    if is_shown && model.shown_tab() != Tab::Terminal && model.preview.follow_at.is_none() {
-        model.preview.follow_at = Some(model.now.ms + super::LOOK_PACE_MS * 5);
+    let is_shown = model.hand.selected.as_ref() == Some(&id);
+    if is_shown && model.shown_tab() != Tab::Terminal && model.pane.preview.follow_at.is_none() {
+        model.pane.preview.follow_at = Some(model.now.ms + super::LOOK_PACE_MS * 5);
     }
     model.looking.stale.insert(id);
 }
@@ -162,7 +196,7 @@ pub(super) fn event(model: &mut Model, event: News, effects: &mut Vec<Effect>) {
 /// How the question in hand is answered, whoever does.
 fn note_answer(model: &mut Model, id: &str, name: &str, told: Option<(String, Option<String>)>) {
     let Some((request, answer)) = told else { return };
-    if let Some(own) = model.in_hand.as_mut().filter(|own| own.is((id, &request))) {
+    if let Some(own) = model.hand.ask.as_mut().filter(|own| own.is((id, &request))) {
         match name {
             "answer_began" => own.answered = answer,
             "answer_failed" => own.answered = None,
@@ -172,38 +206,24 @@ fn note_answer(model: &mut Model, id: &str, name: &str, told: Option<(String, Op
 }
 
 /// Tells what a person may be waiting for.
-fn notify(name: &str, former: Status, status: Status, effects: &mut Vec<Effect>) {
+fn notify(model: &mut Model, name: &str, former: Status, status: Status) {
     let (text, ring) = match status {
         Status::Waiting => (format!("{name} waits for you"), true),
         Status::Failed | Status::Interrupted => (format!("{name} failed"), true),
         Status::Idle | Status::Completed if former == Status::Busy => {
             (format!("{name} is done"), false)
         }
-        Status::Idle
-        | Status::Completed
-        | Status::Created
-        | Status::Busy
-        | Status::Pausing
-        | Status::Paused
-        | Status::Resuming
-        | Status::Suspended
-        | Status::Archived => return,
+        _ => return,
     };
     if former != status {
-        effects.push(Effect::Notify { text, ring });
+        model.effects.push(Effect::Notify { text, ring });
     }
 }
 
-/// Something that was asked for has ended.
-pub(super) fn ended(
-    model: &mut Model,
-    ticket: u64,
-    result: Result<Box<Response>, Told>,
-    effects: &mut Vec<Effect>,
-) {
-    let Some(under_way) = model.under_way.remove(&ticket) else { return };
+pub(super) fn ended(model: &mut Model, ticket: u64, result: Result<Box<Response>, Told>) {
+    let Some(under_way) = model.work.under_way.remove(&ticket) else { return };
     let end = if result.is_ok() { End::Well } else { End::Badly };
-    for made in model.history.iter_mut().filter(|made| made.ticket == ticket) {
+    for made in model.work.history.iter_mut().filter(|made| made.ticket == ticket) {
         made.end = end;
         if let Ok(Response::Made { session, .. }) = result.as_deref() {
             made.line = loop_line(&made.line, &session.name);
@@ -219,16 +239,16 @@ pub(super) fn ended(
         Ok(response) => {
             let message = well(model, &under_way, &response);
             if let (None, Response::Plan(plan)) = (&under_way.deed, &*response) {
-                model.begun_plan = Some(plan.id.clone());
+                model.hand.plan = Some(plan.id.clone());
             }
             if let Some(session) = session_of(*response) {
                 let made = under_way.id.is_none().then(|| session.id.clone());
                 let returns = matches!(under_way.deed, Some(Deed::Undelete { .. }));
                 let returned = returns.then(|| session.id.clone());
-                model.gone.retain(|id, _| returned.as_ref() != Some(id));
+                model.rows.gone.retain(|id, _| returned.as_ref() != Some(id));
                 // A response is older than the events that came before it: what is known is looked
                 // at again.
-                if let Some(known) = model.sessions.get_mut(&session.id) {
+                if let Some(known) = model.rows.all.get_mut(&session.id) {
                     under_way.deed.iter().for_each(|deed| has_become(known, deed));
                     (known.paused_at, known.resumed_at) = pauses_of(&session);
                     model.looking.stale.insert(session.id);
@@ -237,11 +257,11 @@ pub(super) fn ended(
                 }
                 let shown = made.or(returned);
                 if shown.is_some() && model.mode == Mode::List {
-                    model.selected = shown;
+                    model.hand.selected = shown;
                 }
             }
             if let Mode::Trash { .. } = model.mode {
-                effects.push(Effect::FetchTrash);
+                model.effects.push(Effect::FetchTrash);
             }
             match &under_way.deed {
                 Some(Deed::Answer { .. }) => answered(model, &message),
@@ -254,13 +274,13 @@ pub(super) fn ended(
         }
     }
     if under_way.prompt.is_some() || under_way.deed.as_ref().is_some_and(|d| d.words().is_some()) {
-        drafts::keep(model, effects);
+        drafts::keep(model);
     }
 }
 
 /// What the next press of the same key goes by is known at once: before the next look it would be taken
 /// for what it was.
-fn has_become(session: &mut SessionView, deed: &Deed) {
+fn has_become(session: &mut SessionRow, deed: &Deed) {
     if let Deed::AutoYes { on } = deed {
         session.auto_yes = *on;
     }
@@ -272,11 +292,11 @@ fn has_become(session: &mut SessionView, deed: &Deed) {
 /// Words that did not arrive are a draft again, and so is what a new session was to be told.
 fn give_back(model: &mut Model, under_way: &UnderWay) {
     if let Some(prompt) = &under_way.prompt {
-        drafts::give_back(model, NEW_DRAFT, prompt);
+        model.drafts.give_back(NEW_DRAFT, prompt);
     }
     let words = under_way.deed.as_ref().and_then(Deed::words);
     if let Some((id, words)) = under_way.id.as_deref().zip(words) {
-        drafts::give_back(model, id, words);
+        model.drafts.give_back(id, words);
     }
 }
 
@@ -327,10 +347,10 @@ fn gate_turned(model: &Model, gate: &GateView, each: &[Response]) -> String {
         _ => {
             let done = each.iter().filter_map(|response| session_of(response.clone()));
             let back: Vec<String> = done.map(|session| session.id).collect();
-            let stays = |session: &&SessionView| {
+            let stays = |session: &&SessionRow| {
                 session.status == Status::Paused && !back.contains(&session.id)
             };
-            let stay = model.sessions.values().filter(stays).count();
+            let stay = model.rows.all.values().filter(stays).count();
             let stay = (stay > 0).then(|| counted(stay, "stays paused", "stay paused"));
             let stay = stay.map(|stay| format!("; {stay}")).unwrap_or_default();
             format!("{}{stay}", counted(back.len(), "is back", "are back"))
@@ -355,20 +375,19 @@ fn executed(model: &Model, plan: &PlanView) -> String {
     }
 }
 
-fn session_of(response: Response) -> Option<SessionView> {
+fn session_of(response: Response) -> Option<SessionRow> {
     if let Response::Done { session, .. }
     | Response::Made { session, .. }
     | Response::Queued { session, .. }
     | Response::Session(session) = response
     {
-        return Some(*session);
+        return Some(session.row);
     }
     None
 }
 
-/// What a view shows has come.
 pub(super) fn fetched(model: &mut Model, session: &str, result: Result<Fetched, Told>) {
-    if model.selected.as_deref() != Some(session) {
+    if model.hand.selected.as_deref() != Some(session) {
         return;
     }
     let fits = |fetched: &Fetched| match fetched {
@@ -381,18 +400,18 @@ pub(super) fn fetched(model: &mut Model, session: &str, result: Result<Fetched, 
     match result {
         Ok(fetched) if !fits(&fetched) => {}
         Ok(fetched) => {
-            let first = matches!(model.page, Page::Empty | Page::Loading);
-            model.page = Page::Shown(fetched);
+            let first = matches!(model.pane.page, Page::Empty | Page::Loading);
+            model.pane.page = Page::Shown(fetched);
             if first {
                 // What is said last is what is looked for.
                 let newest_last =
                     matches!(model.shown_tab(), Tab::Conversation | Tab::Runs | Tab::Events);
-                model.scroll = if newest_last { usize::MAX } else { 0 };
-                let sought = model.sought_entry.take_if(|(id, _)| id == session);
+                model.pane.scroll = if newest_last { usize::MAX } else { 0 };
+                let sought = model.hand.sought.take_if(|(id, _)| id == session);
                 let line = sought.and_then(|(_, at)| crate::view::entry_line(model, &at));
-                model.scroll = line.unwrap_or(model.scroll);
+                model.pane.scroll = line.unwrap_or(model.pane.scroll);
             }
         }
-        Err(told) => model.page = Page::Fault(told),
+        Err(told) => model.pane.page = Page::Fault(told),
     }
 }

@@ -17,35 +17,36 @@ fn height(model: &Model) -> usize {
 
 /// Begins to look back, by so many rows. A screen that is still on its way is waited for: whoever presses
 /// the key right behind a start, a suspension or a move in the list means it as well.
-pub(super) fn begin(model: &mut Model, rows: usize, effects: &mut Vec<Effect>) {
-    let Some(session) = model.selected.clone() else { return };
-    let refused = matches!(model.preview.shown, Shown::Refused(_));
+pub(super) fn begin(model: &mut Model, rows: usize) {
+    let Some(session) = model.hand.selected.clone() else { return };
+    let refused = matches!(model.pane.preview.shown, Shown::Refused(_));
     if refused || model.shown_tab() != Tab::Terminal || view::content(model).is_none() {
         return;
     }
-    model.past = Some(Past::of(session, rows));
+    model.pane.past = Some(Past::of(session, rows));
     model.mode = Mode::Past { words: None };
-    fetch(model, effects);
+    fetch(model);
 }
 
 /// Asks for the rows as soon as there is a screen to look back from; one that cannot be shown ends it.
-pub(super) fn fetch(model: &mut Model, effects: &mut Vec<Effect>) {
-    let Some(past) = model.past.as_mut().filter(|past| !past.asked) else { return };
-    match &model.preview.shown {
+pub(super) fn fetch(model: &mut Model) {
+    let Some(past) = model.pane.past.as_mut().filter(|past| !past.asked) else { return };
+    match &model.pane.preview.shown {
         Shown::Nothing => {}
         Shown::Screen(screen, _) => {
             past.asked = true;
-            let (upto, size) = (model.preview.at, screen.size());
-            effects.push(Effect::FetchPast { session: past.session.clone(), upto, size });
+            let (upto, size) = (model.pane.preview.at, screen.size());
+            model.effects.push(Effect::FetchPast { session: past.session.clone(), upto, size });
         }
         Shown::Refused(_) => leave(model),
     }
 }
 
-/// The rows have come.
 pub(super) fn arrived(model: &mut Model, session: &str, result: Result<Vec<Vec<Run>>, Told>) {
     let height = height(model);
-    let Some(past) = model.past.as_mut().filter(|past| past.session == session) else { return };
+    let Some(past) = model.pane.past.as_mut().filter(|past| past.session == session) else {
+        return;
+    };
     match result {
         Ok(rows) => {
             past.below = past.below.min(rows.len().saturating_sub(height));
@@ -64,7 +65,7 @@ pub(super) fn arrived(model: &mut Model, session: &str, result: Result<Vec<Vec<R
 
 /// Back to what is live.
 pub(super) fn leave(model: &mut Model) {
-    model.past = None;
+    model.pane.past = None;
     if let Mode::Past { .. } = model.mode {
         model.mode = Mode::List;
     }
@@ -72,8 +73,8 @@ pub(super) fn leave(model: &mut Model) {
 
 /// Another session or view is in hand: its past is not looked at.
 pub(super) fn keep(model: &mut Model) {
-    let stays = model.past.as_ref().is_some_and(|past| {
-        Some(&past.session) == model.selected.as_ref()
+    let stays = model.pane.past.as_ref().is_some_and(|past| {
+        Some(&past.session) == model.hand.selected.as_ref()
             && model.shown_tab() == Tab::Terminal
             && matches!(model.mode, Mode::Past { .. } | Mode::Help { .. })
     });
@@ -85,38 +86,29 @@ pub(super) fn keep(model: &mut Model) {
 /// Moves by so many rows, towards the present if the number is positive. The present ends it.
 pub(super) fn scroll(model: &mut Model, by: isize) {
     let height = height(model);
-    let Some(past) = &mut model.past else { return };
+    let Some(past) = &mut model.pane.past else { return };
     if !past.scroll(by, height) {
         leave(model);
     }
 }
 
-/// What a command does here.
-type Does = fn(&mut Model, &mut Vec<Effect>);
-
-/// The commands that mean something else here than in the list.
-const COMMANDS: [(Command, Does); 12] = [
-    (Command::Down, |model, _| scroll(model, 1)),
-    (Command::Up, |model, _| scroll(model, -1)),
-    (Command::ScrollDown, |model, _| scroll(model, page(model))),
-    (Command::ScrollUp, |model, _| scroll(model, -page(model))),
-    (Command::Top, |model, _| scroll(model, isize::MIN / 2)),
-    (Command::Bottom, |model, _| leave(model)),
-    (Command::Close, |model, _| leave(model)),
-    (Command::Filter, |model, _| model.mode = Mode::Past { words: Some(Editor::default()) }),
-    (Command::NextFound, |model, _| seek(model, Towards::Older)),
-    (Command::FormerFound, |model, _| seek(model, Towards::Newer)),
-    (Command::MarkRange, |model, _| select(model)),
-    (Command::Copy, copy),
-];
-
-/// Carries a command out that means something here. Whether it does.
-pub(super) fn run(model: &mut Model, command: Command, effects: &mut Vec<Effect>) -> bool {
-    let found = COMMANDS.iter().find(|(known, _)| *known == command);
-    if let Some((_, does)) = found {
-        does(model, effects);
+/// Carries a command out that means something else here than in the list. Whether it does.
+pub(super) fn run(model: &mut Model, command: Command) -> bool {
+    match command {
+        Command::Down => scroll(model, 1),
+        Command::Up => scroll(model, -1),
+        Command::ScrollDown => scroll(model, page(model)),
+        Command::ScrollUp => scroll(model, -page(model)),
+        Command::Top => scroll(model, isize::MIN / 2),
+        Command::Bottom | Command::Close => leave(model),
+        Command::Filter => model.mode = Mode::Past { words: Some(Editor::default()) },
+        Command::NextFound => seek(model, Towards::Older),
+        Command::FormerFound => seek(model, Towards::Newer),
+        Command::MarkRange => select(model),
+        Command::Copy => copy(model),
+        _ => return false,
     }
-    found.is_some()
+    true
 }
 
 /// A row of the page before stays in sight.
@@ -126,7 +118,7 @@ fn page(model: &Model) -> isize {
 
 fn select(model: &mut Model) {
     let rows = height(model);
-    if let Some(past) = &mut model.past {
+    if let Some(past) = &mut model.pane.past {
         let last = past.selected(rows).end.saturating_sub(1);
         past.from = if past.from.is_some() { None } else { Some(last) };
     }
@@ -134,7 +126,7 @@ fn select(model: &mut Model) {
 
 fn seek(model: &mut Model, towards: Towards) {
     let rows = height(model);
-    let Some(past) = &mut model.past else { return };
+    let Some(past) = &mut model.pane.past else { return };
     if past.words.is_empty() {
         let key = model.key(Place::Past, Command::Filter);
         return said(model, format!("{key} searches for words"));
@@ -145,19 +137,19 @@ fn seek(model: &mut Model, towards: Towards) {
     }
 }
 
-fn copy(model: &mut Model, effects: &mut Vec<Effect>) {
+fn copy(model: &mut Model) {
     let rows = height(model);
-    let Some(past) = &mut model.past else { return };
+    let Some(past) = &mut model.pane.past else { return };
     let selected = past.selected(rows);
     past.from = None;
     let (count, text) = (selected.len(), past.text(selected));
-    super::copy(model, text, count, effects);
+    super::copy(model, text, count);
 }
 
 /// Takes a key while words are typed that are to be sought.
 pub(super) fn press(model: &mut Model, chord: Chord, mut words: Editor) {
     if chord.code == Code::Enter {
-        if let Some(past) = &mut model.past {
+        if let Some(past) = &mut model.pane.past {
             words.text().clone_into(&mut past.words);
             past.found = None;
         }

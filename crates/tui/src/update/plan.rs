@@ -9,56 +9,50 @@ use crate::model::{Mode, Model, PlanBox, PlanField, Reading, Sure};
 use glis_wire::plan::PlanFile;
 
 /// Opens it for the repository of the session in hand, else the one that we were started in.
-pub(super) fn open(model: &mut Model, effects: &mut Vec<Effect>) {
+pub(super) fn open(model: &mut Model) {
     let hint = "start glis inside one: a plan belongs to it";
     let Some(repo) = repository(model, hint) else { return };
     model.notice = None;
     let mut form = Box::new(PlanBox::of(repo));
-    read(&mut form, effects);
+    read(model, &mut form);
     model.mode = Mode::Plan(form);
 }
 
-fn read(form: &mut PlanBox, effects: &mut Vec<Effect>) {
+fn read(model: &mut Model, form: &mut PlanBox) {
     form.read = form.file.text().trim().to_owned();
-    form.reading = Reading::UnderWay;
-    effects.push(Effect::ReadPlan { repo: form.repo.clone(), file: form.read.clone() });
+    form.reading = Reading::Loading;
+    model.effects.push(Effect::ReadPlan { repo: form.repo.clone(), file: form.read.clone() });
 }
 
 /// A plan was read. What was asked for before another file was named is too late.
 pub(super) fn arrived(model: &mut Model, file: &str, result: Result<Box<PlanFile>, Told>) {
     let Mode::Plan(form) = &mut model.mode else { return };
     if form.read == file {
-        form.reading = result.map_or_else(Reading::Fault, Reading::Found);
+        form.reading = result.into();
     }
 }
 
-/// Takes a key in the box.
-pub(super) fn press(
-    model: &mut Model,
-    chord: Chord,
-    mut form: Box<PlanBox>,
-    effects: &mut Vec<Effect>,
-) {
+pub(super) fn press(model: &mut Model, chord: Chord, mut form: Box<PlanBox>) {
     if leaves_box(chord) {
         return;
     }
     if submits(chord) {
-        return begin(model, form, effects);
+        return begin(model, form);
     }
     let was = form.field;
     form.fault = None;
     fields::press(&mut *form, chord);
     if was == PlanField::File && form.field != was && form.wants_another() {
-        read(&mut form, effects);
+        read(model, &mut form);
     }
     model.mode = Mode::Plan(form);
 }
 
 /// Asks whether it is executed, or reads it first if it is not known yet what that would be.
-fn begin(model: &mut Model, mut form: Box<PlanBox>, effects: &mut Vec<Effect>) {
+fn begin(model: &mut Model, mut form: Box<PlanBox>) {
     let failed = matches!(form.reading, Reading::Fault(_));
     if form.wants_another() || failed {
-        read(&mut form, effects);
+        read(model, &mut form);
         model.mode = Mode::Plan(form);
         return;
     }

@@ -3,39 +3,38 @@
 use super::{asking, command, inline, past, press, tabs};
 use crate::chord::{Chord, Code};
 use crate::input::{Click, Mouse};
-use crate::message::{Effect, Tab};
+use crate::message::Tab;
 use crate::model::{Drag, Mode, Model};
 use crate::view::{self, Target};
 
 /// Rows that one click of the wheel goes on.
 const WHEEL_ROWS: isize = 3;
 
-/// Takes what was done with the mouse.
-pub(super) fn point(model: &mut Model, mouse: Mouse, effects: &mut Vec<Effect>) {
+pub(super) fn point(model: &mut Model, mouse: Mouse) {
     let target = view::target(model, mouse.column, mouse.row);
     if let (Mode::Inline { .. }, Some(Target::Screen { column, row }), false) =
         (&model.mode, &target, mouse.is_ours())
     {
         let place = (*column, *row);
-        if inline::point(model, mouse, place, effects) {
+        if inline::point(model, mouse, place) {
             return;
         }
     }
     match mouse.what {
-        Click::Pressed => click(model, mouse, target, effects),
+        Click::Pressed => click(model, mouse, target),
         Click::Dragged => {
             if let Some(drag) = &mut model.drag {
                 drag.to = (mouse.column, mouse.row);
             }
         }
-        Click::Released => release(model, effects),
-        Click::WheelDown => wheel(model, WHEEL_ROWS, target, effects),
-        Click::WheelUp => wheel(model, -WHEEL_ROWS, target, effects),
+        Click::Released => release(model),
+        Click::WheelDown => wheel(model, WHEEL_ROWS, target),
+        Click::WheelUp => wheel(model, -WHEEL_ROWS, target),
         Click::OtherPressed | Click::OtherReleased | Click::Moved => {}
     }
 }
 
-fn click(model: &mut Model, mouse: Mouse, target: Option<Target>, effects: &mut Vec<Effect>) {
+fn click(model: &mut Model, mouse: Mouse, target: Option<Target>) {
     model.drag = None;
     match target {
         Some(Target::Session(id)) => {
@@ -43,7 +42,7 @@ fn click(model: &mut Model, mouse: Mouse, target: Option<Target>, effects: &mut 
             if let Mode::Inline { .. } = model.mode {
                 inline::end(model);
             }
-            model.selected = Some(id);
+            model.hand.selected = Some(id);
         }
         Some(Target::Tab(tab)) => {
             if let Mode::Inline { .. } = model.mode {
@@ -54,7 +53,7 @@ fn click(model: &mut Model, mouse: Mouse, target: Option<Target>, effects: &mut 
         Some(Target::Ask(id, request)) => asking::go_to(model, Some((id, request))),
         Some(Target::Keys(keys)) => {
             for chord in keys.split(' ').map_while(Chord::parse) {
-                press::press(model, chord, effects);
+                press::press(model, chord);
             }
         }
         Some(Target::Screen { .. } | Target::Detail) => {
@@ -66,49 +65,33 @@ fn click(model: &mut Model, mouse: Mouse, target: Option<Target>, effects: &mut 
 }
 
 /// What the mouse was drawn over is copied.
-fn release(model: &mut Model, effects: &mut Vec<Effect>) {
+fn release(model: &mut Model) {
     let Some(drag) = model.drag.filter(|drag| drag.from != drag.to) else {
         model.drag = None;
         return;
     };
     let lines = view::text_between(model, drag);
     model.drag = None;
-    super::copy(model, lines.join("\n"), lines.len(), effects);
+    super::copy(model, lines.join("\n"), lines.len());
 }
 
-fn wheel(model: &mut Model, by: isize, target: Option<Target>, effects: &mut Vec<Effect>) {
+fn wheel(model: &mut Model, by: isize, target: Option<Target>) {
     match (&model.mode, target) {
         (Mode::Past { .. }, _) => past::scroll(model, by),
         (Mode::List, Some(Target::Screen { .. } | Target::Detail)) => {
             if model.shown_tab() != Tab::Terminal {
                 command::scroll(model, by);
             } else if by < 0 {
-                past::begin(model, by.unsigned_abs(), effects);
+                past::begin(model, by.unsigned_abs());
             }
         }
         (Mode::List | Mode::Filter | Mode::Asks { .. }, _) => {
-            command::step(model, by.signum(), effects);
+            command::step(model, by.signum());
         }
         (Mode::Inline { .. }, _) => {}
-        (
-            Mode::Help { .. }
-            | Mode::Confirm { .. }
-            | Mode::Send { .. }
-            | Mode::File(_)
-            | Mode::AnswerWords { .. }
-            | Mode::New(_)
-            | Mode::Plan(_)
-            | Mode::Palette { .. }
-            | Mode::Words(_)
-            | Mode::Pick { .. }
-            | Mode::Search(_)
-            | Mode::Trash { .. }
-            | Mode::Judged { .. }
-            | Mode::History,
-            _,
-        ) => {
+        _ => {
             let code = if by < 0 { Code::Up } else { Code::Down };
-            press::press(model, Chord::plain(code), effects);
+            press::press(model, Chord::plain(code));
         }
     }
 }

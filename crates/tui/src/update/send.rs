@@ -5,7 +5,6 @@ use super::{asking, drafts};
 use crate::chord::Chord;
 use crate::deed::Deed;
 use crate::keymap::{leaves_box, submits};
-use crate::message::Effect;
 use crate::model::{FileBox, Mode, Model};
 
 /// Opens the box for a message to the session in hand, or for an answer to the question in hand.
@@ -15,7 +14,7 @@ pub(super) fn open(model: &mut Model) {
     }
     if let Mode::Asks { .. } = model.mode {
         asking::in_words(model);
-    } else if let Some(id) = model.selected.clone() {
+    } else if let Some(id) = model.hand.selected.clone() {
         model.notice = None;
         model.mode = Mode::Send { id, files: Vec::new() };
     }
@@ -26,27 +25,21 @@ pub(super) fn open_file(model: &mut Model) {
     if refuses(model) {
         return;
     }
-    if let Some(id) = model.selected.clone() {
+    if let Some(id) = model.hand.selected.clone() {
         model.notice = None;
         model.mode = Mode::File(Box::new(FileBox { id, ..FileBox::default() }));
     }
 }
 
-/// Takes a key in the box for a message.
-pub(super) fn press(
-    model: &mut Model,
-    chord: Chord,
-    (id, files): (String, Vec<String>),
-    effects: &mut Vec<Effect>,
-) {
+pub(super) fn press(model: &mut Model, chord: Chord, (id, files): (String, Vec<String>)) {
     if leaves_box(chord) {
-        return drafts::keep(model, effects);
+        return drafts::keep(model);
     }
     if chord == Chord::ctrl('o') {
         model.mode = Mode::File(Box::new(FileBox { id, files, ..FileBox::default() }));
         return;
     }
-    let draft = model.drafts.entry(id.clone()).or_default();
+    let draft = model.drafts.editor(&id);
     if !submits(chord) {
         draft.press(chord);
         model.mode = Mode::Send { id, files };
@@ -60,24 +53,18 @@ pub(super) fn press(
         }
         return;
     }
-    model.drafts.remove(&id);
-    act(model, &id, Deed::Send { text, files }, effects);
-    drafts::keep(model, effects);
+    model.drafts.texts.remove(&id);
+    act(model, &id, Deed::Send { text, files });
+    drafts::keep(model);
 }
 
-/// Takes a key in the box for the path of a file.
-pub(super) fn press_file(
-    model: &mut Model,
-    chord: Chord,
-    mut form: Box<FileBox>,
-    effects: &mut Vec<Effect>,
-) {
+pub(super) fn press_file(model: &mut Model, chord: Chord, mut form: Box<FileBox>) {
     if leaves_box(chord) {
         // Back to the message, if there is one.
-        if !form.files.is_empty() || !model.draft(&form.id).is_empty() {
+        if !form.files.is_empty() || !model.drafts.text(&form.id).is_empty() {
             model.mode = Mode::Send { id: form.id, files: form.files };
         }
-        return drafts::keep(model, effects);
+        return drafts::keep(model);
     }
     if !submits(chord) {
         form.words.press(chord);
@@ -101,9 +88,9 @@ pub(super) fn press_file(
 /// The whole path of a file, from one as people write it, or as a terminal pastes what is dropped on it.
 fn path(model: &Model, text: &str) -> Result<String, &'static str> {
     let text = text.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')).unwrap_or(text);
-    let home = model.user_home.as_deref();
+    let home = model.folders.home.as_deref();
     let of_home = text.strip_prefix("~/").zip(home).map(|(rest, home)| format!("{home}/{rest}"));
-    match (of_home, model.here.as_deref()) {
+    match (of_home, model.folders.here.as_deref()) {
         _ if text.is_empty() => Err("the path of a file"),
         (Some(path), _) => Ok(path),
         (None, _) if text.starts_with('/') => Ok(text.to_owned()),

@@ -5,7 +5,7 @@ use crate::message::Tab;
 use crate::model::Model;
 
 pub(super) fn turn_tab(model: &mut Model, by: usize) {
-    let at = Tab::ALL.iter().position(|tab| *tab == model.tab).unwrap_or(0);
+    let at = Tab::ALL.iter().position(|tab| *tab == model.pane.tab).unwrap_or(0);
     if let Some(tab) = Tab::ALL.get((at + by) % Tab::ALL.len()) {
         show_tab(model, *tab);
     }
@@ -18,9 +18,8 @@ pub(super) fn show_nth(model: &mut Model, at: u8) {
     }
 }
 
-/// Shows this of the session in hand.
 pub(super) fn show_tab(model: &mut Model, tab: Tab) {
-    model.tab = tab;
+    model.pane.tab = tab;
     move_on(model);
-    model.preview.follow_at = Some(model.now.ms);
+    model.pane.preview.follow_at = Some(model.now.ms);
 }

@@ -1,12 +1,12 @@
 //! Boxes for what a deed still needs: a line of words, or one of the snapshots.
 
 use super::acts::{act, ask, meant, refuses};
-use super::{said, tabs};
+use super::{fields, said, tabs};
 use crate::chord::{Chord, Code};
 use crate::deed::{Deed, Reply};
 use crate::editor::Editor;
-use crate::keymap::leaves_box;
-use crate::message::{Effect, Fetched, Tab};
+use crate::keymap::{leaves_box, submits};
+use crate::message::{Fetched, Tab};
 use crate::model::{Mode, Model, Page, Sure, WordsBox};
 use crate::wanted::Wanted;
 
@@ -27,33 +27,32 @@ pub(super) fn open_for(model: &mut Model, wanted: Wanted, ids: Vec<String>) {
 }
 
 /// Takes a key in the box for words. The answer to a question, where they are one.
-pub(super) fn press(
-    model: &mut Model,
-    chord: Chord,
-    mut form: Box<WordsBox>,
-    effects: &mut Vec<Effect>,
-) -> Option<Reply> {
-    // Who denies a question is still at it.
-    if let (Wanted::WhyNot { request }, Some(id)) = (&form.wanted, form.ids.first()) {
-        model.mode = Mode::Asks { at: Some((id.clone(), request.clone())) };
+pub(super) fn press(model: &mut Model, chord: Chord, mut form: Box<WordsBox>) -> Option<Reply> {
+    // Who answers a question, or denies it, is still at it.
+    if let Some((id, request)) = form.ask() {
+        model.mode = Mode::Asks { at: Some((id.to_owned(), request.to_owned())) };
     }
     if leaves_box(chord) {
         return None;
     }
-    if chord.code != Code::Enter {
+    let is_done = if form.takes_lines() { submits(chord) } else { chord.code == Code::Enter };
+    if !is_done {
         form.words.press(chord);
         form.fault = None;
         model.mode = Mode::Words(form);
         return None;
     }
-    match form.wanted.deed(form.words.text().trim()) {
+    let text = form.words.text().trim();
+    if form.takes_lines() && text.is_empty() {
+        return None;
+    }
+    match form.wanted.deed(text) {
         Ok(Deed::Answer { answer, .. }) => return Some(answer),
         Ok(deed) => {
             for id in &form.ids {
-                act(model, id, deed.clone(), effects);
+                act(model, id, deed.clone());
             }
-            model.marked.clear();
-            model.range = None;
+            model.list.unmark();
         }
         Err(why) => {
             form.fault = Some(why);
@@ -65,7 +64,7 @@ pub(super) fn press(
 
 /// Shows the snapshots of the session in hand, to choose one of them.
 pub(super) fn choose_snapshot(model: &mut Model) {
-    if refuses(model) || model.selected.is_none() {
+    if refuses(model) || model.hand.selected.is_none() {
         return;
     }
     if model.shown_tab() != Tab::Snapshots {
@@ -74,9 +73,8 @@ pub(super) fn choose_snapshot(model: &mut Model) {
     model.mode = Mode::Pick { at: 0 };
 }
 
-/// Takes a key while a snapshot is chosen.
 pub(super) fn pick(model: &mut Model, chord: Chord, at: usize) {
-    let names: Vec<String> = match &model.page {
+    let names: Vec<String> = match &model.pane.page {
         Page::Shown(Fetched::Snapshots(all)) => all.iter().map(|s| s.name.clone()).collect(),
         Page::Empty | Page::Loading => {
             model.mode = if leaves_box(chord) { Mode::List } else { Mode::Pick { at } };
@@ -84,33 +82,17 @@ pub(super) fn pick(model: &mut Model, chord: Chord, at: usize) {
         }
         Page::Shown(_) | Page::Fault(_) => return,
     };
-    let last = names.len().saturating_sub(1);
-    let at = at.min(last);
-    let to = match chord.code {
-        Code::Down | Code::Char('j') => (at + 1).min(last),
-        Code::Up | Code::Char('k') => at.saturating_sub(1),
-        Code::Home | Code::Char('g') => 0,
-        Code::End | Code::Char('G') => last,
-        Code::Enter => return restore(model, names.get(at)),
-        Code::Char('d') => return copy(model, names.get(at)),
-        Code::Esc | Code::Char('q') => return,
-        _ if leaves_box(chord) => return,
-        Code::Char(_)
-        | Code::Tab
-        | Code::Backspace
-        | Code::Delete
-        | Code::Insert
-        | Code::Left
-        | Code::Right
-        | Code::PageUp
-        | Code::PageDown
-        | Code::F(_) => at,
-    };
-    model.mode = Mode::Pick { at: to };
+    let at = at.min(names.len().saturating_sub(1));
+    match chord.code {
+        Code::Enter => restore(model, names.get(at)),
+        Code::Char('d') => copy(model, names.get(at)),
+        _ if fields::closes(chord) => {}
+        _ => model.mode = Mode::Pick { at: fields::moved(chord, at, names.len()).unwrap_or(at) },
+    }
 }
 
 fn restore(model: &mut Model, name: Option<&String>) {
-    let (Some(id), Some(name)) = (model.selected.clone(), name) else {
+    let (Some(id), Some(name)) = (model.hand.selected.clone(), name) else {
         return said(model, "there is no snapshot".to_owned());
     };
     let deed = Deed::Restore { snapshot: name.clone() };
@@ -121,7 +103,7 @@ fn restore(model: &mut Model, name: Option<&String>) {
 }
 
 fn copy(model: &mut Model, name: Option<&String>) {
-    if let (Some(id), Some(name)) = (model.selected.clone(), name) {
+    if let (Some(id), Some(name)) = (model.hand.selected.clone(), name) {
         open_for(model, Wanted::CopyTo { snapshot: name.clone() }, vec![id]);
     }
 }

@@ -6,7 +6,7 @@ use crate::command::Command;
 use crate::keymap::Place;
 use crate::model::{InHand, Model};
 use glis_client::labels::Tone;
-use glis_wire::view::{SessionView, WaitingFor};
+use glis_wire::view::{SessionRow, WaitingFor};
 use ratatui_core::layout::Rect;
 use ratatui_core::style::{Modifier, Style};
 use std::ops::Range;
@@ -14,10 +14,9 @@ use std::ops::Range;
 /// As much is told of a question that is not open any more.
 const CLOSED_ROWS: usize = 3;
 
-/// A row of the view.
 enum Row<'m> {
     /// A question in short.
-    Open { session: &'m SessionView, ask: &'m WaitingFor, in_hand: bool },
+    Open { session: &'m SessionRow, ask: &'m WaitingFor, in_hand: bool },
     /// The question in hand, which is not open any more.
     Closed(&'m InHand),
     /// A line of the question in hand.
@@ -29,7 +28,6 @@ struct Sheet<'m> {
     rows: Vec<Row<'m>>,
     /// The rows of the question in hand that have to be seen.
     own: Range<usize>,
-    /// The row at the top.
     first: usize,
     /// How far it can be scrolled.
     most: usize,
@@ -39,7 +37,6 @@ struct Sheet<'m> {
 pub(crate) struct AskRows {
     /// How many rows of it have to be seen.
     pub(crate) all: usize,
-    /// Those that are in sight.
     pub(crate) shown: Range<usize>,
     /// As many rows as a key goes on.
     pub(crate) page: usize,
@@ -49,11 +46,11 @@ pub(crate) struct AskRows {
 
 /// All questions, oldest first, the one in hand whole. One that has gone keeps its place.
 fn sheet(model: &Model, area: Rect) -> Sheet<'_> {
-    let at = model.shown_ask();
+    let at = model.mode.shown_ask();
     let columns = area.width.saturating_sub(6);
     let (mut rows, mut own, mut in_hand_rows) = (Vec::new(), 0..0, 0..0);
     let closed = model.closed_ask().filter(|own| at.is_some_and(|at| own.is(at)));
-    let asks = model.asks();
+    let asks = model.rows.asks();
     let place = closed.map(|closed| closed.place.min(asks.len()));
     for number in 0..=asks.len() {
         if let Some(closed) = closed.filter(|_| place == Some(number)) {
@@ -82,7 +79,7 @@ fn sheet(model: &Model, area: Rect) -> Sheet<'_> {
     let base = if in_hand_rows.end > height { in_hand_rows.start } else { 0 };
     let last = rows.len().saturating_sub(height);
     let most = last.saturating_sub(base);
-    let first = (base + model.ask_scroll.min(most)).min(last);
+    let first = (base + model.hand.ask_scroll.min(most)).min(last);
     Sheet { rows, own, first, most }
 }
 
@@ -108,15 +105,14 @@ pub(super) fn in_sight(model: &Model, area: Rect) -> AskRows {
 
 /// Whether there is more below.
 fn is_cut(model: &Model, most: usize) -> bool {
-    model.ask_scroll < most
+    model.hand.ask_scroll < most
 }
 
-/// Draws it.
 pub(super) fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
     let theme = model.theme;
     let Sheet { rows, first, most, .. } = sheet(model, area);
     if rows.is_empty() {
-        let text = if model.asks_are_coming() { "…" } else { "Nothing waits for you." };
+        let text = if model.rows.asks_are_coming() { "…" } else { "Nothing waits for you." };
         pen.put(area.x + 1, area.y + 1, area.width, text, theme.faint());
         return;
     }
@@ -124,7 +120,7 @@ pub(super) fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
         let place = Rect { y, height: 1, ..area };
         match row {
             Row::Open { session, ask, in_hand } => {
-                let answering = model.is_answering(&session.id, &ask.request);
+                let answering = model.work.is_answering(&session.id, &ask.request);
                 let text = if answering {
                     "answering".to_owned()
                 } else if in_hand {
@@ -137,7 +133,7 @@ pub(super) fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
             }
             Row::Closed(closed) => {
                 let who = (closed.name.as_str(), closed.agent.as_str());
-                head(model, pen, place, true, ("·", who, &model.ending_of(closed)));
+                head(model, pen, place, true, ("·", who, &model.work.ending_of(closed)));
             }
             Row::Text(text, style) => {
                 pen.put(area.x + 4, y, area.width.saturating_sub(5), &text, style);
@@ -146,7 +142,7 @@ pub(super) fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
     }
     if is_cut(model, most) {
         let more = model.key(Place::Asks, Command::ScrollDown);
-        let below = format!("↓ {} more, {more}", most - model.ask_scroll);
+        let below = format!("↓ {} more, {more}", most - model.hand.ask_scroll);
         pen.put_over(area.right(), area.bottom().saturating_sub(1), 24, &below, theme.accent());
     }
 }

@@ -9,7 +9,6 @@ use glis_core::Status;
 use ratatui_core::layout::Rect;
 use ratatui_core::style::Modifier;
 
-/// A wheel that turns.
 const WHEEL: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 
 /// The mark of a session that rules answer for.
@@ -21,7 +20,6 @@ pub(super) fn wheel(model: &Model) -> &'static str {
     WHEEL.get(turn % WHEEL.len()).copied().unwrap_or("·")
 }
 
-/// The first row.
 pub(super) fn top(model: &Model, pen: &mut Pen<'_>, area: Rect) {
     let theme = model.theme;
     pen.tint(area, theme.lifted());
@@ -32,12 +30,13 @@ pub(super) fn top(model: &Model, pen: &mut Pen<'_>, area: Rect) {
         (count(model, &[Status::Failed, Status::Interrupted]), "failed", Tone::Bad),
         (count(model, &[Status::Busy, Status::Resuming, Status::Pausing]), "busy", Tone::Good),
         (
-            model.sessions.len(),
-            if model.sessions.len() == 1 { "session" } else { "sessions" },
+            model.rows.all.len(),
+            if model.rows.all.len() == 1 { "session" } else { "sessions" },
             Tone::Faint,
         ),
+        (model.rows.more, "more at rest", Tone::Faint),
     ];
-    let auto_yes = model.sessions.values().filter(|session| session.auto_yes).count();
+    let auto_yes = model.rows.all.values().filter(|session| session.auto_yes).count();
     let right = state(model);
     let room = area.right().saturating_sub(width(&right.0) + 2);
     for (number, word, tone) in counts {
@@ -56,27 +55,27 @@ pub(super) fn top(model: &Model, pen: &mut Pen<'_>, area: Rect) {
 }
 
 fn count(model: &Model, statuses: &[Status]) -> usize {
-    model.sessions.values().filter(|session| statuses.contains(&session.status)).count()
+    model.rows.all.values().filter(|session| statuses.contains(&session.status)).count()
 }
 
 /// What is to be known about all of it.
 fn state(model: &Model) -> (String, Tone) {
-    let house = model.under_way.values().find(|under_way| under_way.id.is_none());
-    if let Link::Lost(_) = &model.link {
+    let house = model.work.under_way.values().find(|under_way| under_way.id.is_none());
+    if let Link::Lost(_) = &model.house.link {
         return (format!("{} no daemon, trying again", wheel(model)), Tone::Bad);
     }
-    if model.link == Link::Stopped {
+    if model.house.link == Link::Stopped {
         let key = model.key(Place::List, Command::Attach);
         return (format!("daemon stopped, {key} starts it"), Tone::Bad);
     }
-    if model.link == Link::Connecting {
+    if model.house.link == Link::Connecting {
         return ("connecting".to_owned(), Tone::Faint);
     }
     if let Some(under_way) = house {
         return (format!("{} {}", wheel(model), under_way.label), Tone::Attention);
     }
-    match model.gate.as_str() {
-        "paused" if model.access == Access::ReadOnly => {
+    match model.house.gate.as_str() {
+        "paused" if model.house.access == Access::ReadOnly => {
             ("⏸ PAUSED  read-only".to_owned(), Tone::Attention)
         }
         "paused" => {
@@ -84,7 +83,7 @@ fn state(model: &Model) -> (String, Tone) {
             (format!("⏸ PAUSED  {key} resumes all"), Tone::Attention)
         }
         "pausing" => (format!("{} PAUSING...", wheel(model)), Tone::Attention),
-        _ if model.access == Access::ReadOnly => ("read-only".to_owned(), Tone::Calm),
+        _ if model.house.access == Access::ReadOnly => ("read-only".to_owned(), Tone::Calm),
         _ => (String::new(), Tone::Faint),
     }
 }
@@ -99,7 +98,7 @@ pub(super) fn hints(model: &Model, pen: &mut Pen<'_>, area: Rect) {
         pen.put(area.x + 1, area.y, area.width.saturating_sub(2), &text, style);
         return;
     }
-    if let Some(prefix) = &model.prefix {
+    if let Some(prefix) = &model.keyboard.prefix {
         let keys = prefix.keys.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
         let toggle = model.key(Place::List, Command::TogglePause);
         let second = toggle.strip_prefix(&keys).map(|rest| format!("{rest} pause"));
@@ -114,12 +113,11 @@ pub(super) fn hints(model: &Model, pen: &mut Pen<'_>, area: Rect) {
     }
 }
 
-/// Who has the keys.
 fn banner(model: &Model, id: &str) -> String {
     let name = model.name_of(id).unwrap_or(id);
     let back = model.keys.keys_of(Place::Inline, Command::Close).unwrap_or_default();
-    let of_it = model.preview.session.as_deref() == Some(id);
-    if of_it && model.preview.live().is_some() {
+    let of_it = model.pane.preview.session.as_deref() == Some(id);
+    if of_it && model.pane.preview.live().is_some() {
         return format!("YOUR KEYS GO TO {name}  ·  {back} takes them back");
     }
     format!("nothing runs in {name}: keys are not typed  ·  {back} takes them back")
@@ -132,15 +130,12 @@ struct Hint {
     does: &'static str,
 }
 
-/// The keys that are written in the last row.
 fn hint_places(model: &Model, area: Rect) -> Vec<Hint> {
     let mut end = area.right();
     let mut hints = Vec::new();
     // How to find the rest is always there.
     let help = model.keys.keys_of(Place::List, Command::Help);
-    let has_help =
-        matches!(model.mode, Mode::List | Mode::Asks { .. } | Mode::Past { words: None });
-    if let Some(key) = help.filter(|_| has_help) {
+    if let Some(key) = help.filter(|_| model.mode.place().is_some()) {
         let does = "keys";
         end = end.saturating_sub(width(&key) + 1 + width(does) + 2);
         hints.push(Hint { x: end + 1, key, does });

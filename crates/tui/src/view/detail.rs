@@ -1,19 +1,18 @@
 //! The session in hand: who it is, what it needs, and what it shows.
 
 use super::pages;
-use super::pen::{Pen, beginning, width};
+use super::pen::{Lines, Pen, beginning, ending, width};
 use super::question;
 use super::terminal;
 use crate::command::Command;
 use crate::keymap::Place;
-use crate::message::Now;
-use crate::message::Tab;
+use crate::message::{Now, Tab};
 use crate::model::{Access, Mode, Model, Page, since, was_asking};
 use glis_client::labels::{Tone, mark, state, tone};
 use glis_core::Status;
-use glis_wire::view::SessionView;
+use glis_wire::view::SessionRow;
 use ratatui_core::layout::Rect;
-use ratatui_core::style::{Modifier, Style};
+use ratatui_core::style::Modifier;
 
 /// Who it is, where it is, the tabs, and a line of air.
 const HEAD_ROWS: u16 = 4;
@@ -22,7 +21,6 @@ const CARD_ROWS_MAX: u16 = 7;
 /// The words of a card may take so many of them: below them are the next step and a line of air.
 const TEXT_ROWS: usize = 4;
 
-/// Draws it.
 pub(super) fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
     let Some(session) = model.session() else { return };
     let theme = model.theme;
@@ -30,20 +28,9 @@ pub(super) fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
     let bold = theme.text().add_modifier(Modifier::BOLD);
     let x = pen.put(area.x, area.y, room, &session.name, bold) + 2;
     let state = format!("{} {}", mark(session.status), state(session));
-    let x = pen.put(
-        x,
-        area.y,
-        area.right().saturating_sub(x),
-        &state,
-        theme.tone(tone(session.status)),
-    ) + 2;
-    pen.put(
-        x,
-        area.y,
-        area.right().saturating_sub(x),
-        &facts(session, model.changes.get(&session.id)),
-        theme.faint(),
-    );
+    let x = pen.put_to(x, area.y, area.right(), &state, theme.tone(tone(session.status))) + 2;
+    let facts = facts(session, model.rows.changes.get(&session.id));
+    pen.put_to(x, area.y, area.right(), &facts, theme.faint());
     pen.put(area.x, area.y + 1, room, &place(model, session, room), theme.faint());
     tabs(model, pen, Rect { y: area.y + 2, height: 1, ..area });
     let card = card(model, session, room).into_iter().take(usize::from(CARD_ROWS_MAX));
@@ -69,7 +56,7 @@ pub(super) fn content(model: &Model, area: Rect) -> Rect {
 /// How far it can be scrolled.
 pub(super) fn scroll_max(model: &Model, area: Rect) -> usize {
     let content = content(model, area);
-    match &model.page {
+    match &model.pane.page {
         Page::Shown(fetched) if model.shown_tab() != Tab::Terminal => {
             let lines = pages::lines(fetched, content.width.saturating_sub(1), model).len();
             lines.saturating_sub(usize::from(content.height))
@@ -78,7 +65,6 @@ pub(super) fn scroll_max(model: &Model, area: Rect) -> usize {
     }
 }
 
-/// The tab at this place.
 pub(super) fn tab_at(model: &Model, area: Rect, column: u16, row: u16) -> Option<Tab> {
     if row != area.y + 2 {
         return None;
@@ -114,11 +100,11 @@ fn tabs(model: &Model, pen: &mut Pen<'_>, area: Rect) {
         } else {
             theme.faint()
         };
-        pen.put(x, area.y, area.right().saturating_sub(x), &text, style);
+        pen.put_to(x, area.y, area.right(), &text, style);
     }
 }
 
-fn facts(session: &SessionView, changes: Option<&usize>) -> String {
+fn facts(session: &SessionRow, changes: Option<&usize>) -> String {
     let mut facts = vec![session.agent.clone()];
     facts.extend(session.model.clone());
     facts.extend(session.auto_yes.then(|| "auto-yes".to_owned()));
@@ -131,24 +117,18 @@ fn facts(session: &SessionView, changes: Option<&usize>) -> String {
 }
 
 /// Its branch and its folder. Of a folder that has no room the last parts are told, which no other has.
-fn place(model: &Model, session: &SessionView, columns: u16) -> String {
+fn place(model: &Model, session: &SessionRow, columns: u16) -> String {
     let branch = session.branch.as_ref().map_or_else(String::new, |branch| format!("{branch} · "));
     let folder = session.worktree.as_ref().unwrap_or(&session.repo_root);
     let folder = homely(model, folder);
     let room = columns.saturating_sub(width(&branch));
-    let mut told = folder.clone();
-    let mut rest = folder.as_str();
-    while width(&told) > room {
-        let Some((_, shorter)) = rest.split_once('/') else { break };
-        rest = shorter;
-        told = format!("…/{rest}");
-    }
+    let told = ending(&folder, room);
     if width(&told) > room { branch.trim_end_matches(" · ").to_owned() } else { branch + &told }
 }
 
 /// A path as its user writes it.
 pub(super) fn homely(model: &Model, path: &str) -> String {
-    let home = model.user_home.as_deref();
+    let home = model.folders.home.as_deref();
     let rest = home
         .and_then(|home| path.strip_prefix(home))
         .filter(|rest| rest.is_empty() || rest.starts_with('/'));
@@ -156,7 +136,7 @@ pub(super) fn homely(model: &Model, path: &str) -> String {
 }
 
 /// What a person has to know before looking any further.
-fn card(model: &Model, session: &SessionView, columns: u16) -> Vec<(String, Style)> {
+fn card(model: &Model, session: &SessionRow, columns: u16) -> Lines {
     let theme = model.theme;
     let attention = theme.tone(Tone::Attention);
     let mut lines = Vec::new();
@@ -165,7 +145,7 @@ fn card(model: &Model, session: &SessionView, columns: u16) -> Vec<(String, Styl
             beginning(&question::in_short(session, ask), columns.saturating_sub(2), TEXT_ROWS);
         lines.extend(text.into_iter().map(|line| (format!("? {line}"), attention)));
         let key = model.key(Place::List, Command::Asks);
-        let does = if model.access == Access::Full { "answers" } else { "shows it" };
+        let does = if model.house.access == Access::Full { "answers" } else { "shows it" };
         lines.push((format!("  {key} {does}"), theme.faint()));
     } else if session.status == Status::Paused {
         lines.extend(paused(session, model.now).into_iter().map(|line| (line, attention)));
@@ -188,7 +168,7 @@ fn card(model: &Model, session: &SessionView, columns: u16) -> Vec<(String, Styl
 }
 
 /// What it had asked when it was paused: it waits for words, and no answer reaches it any more.
-fn asked_before(model: &Model, session: &SessionView, columns: u16) -> Vec<(String, Style)> {
+fn asked_before(model: &Model, session: &SessionRow, columns: u16) -> Lines {
     let Some(asked) = was_asking(session) else { return Vec::new() };
     let theme = model.theme;
     let text = beginning(&format!("? asked when it was paused: {asked}"), columns, TEXT_ROWS - 1);
@@ -199,7 +179,7 @@ fn asked_before(model: &Model, session: &SessionView, columns: u16) -> Vec<(Stri
 }
 
 /// When and why it was paused, what it did last, and up to three things that it was to do.
-fn paused(session: &SessionView, now: Now) -> Vec<String> {
+fn paused(session: &SessionRow, now: Now) -> Vec<String> {
     let when = match session.paused_at.as_deref().map(|at| since(at, now)).as_deref() {
         Some("now") => "just now".to_owned(),
         Some(age) => format!("{age} ago"),
@@ -223,17 +203,14 @@ fn paused(session: &SessionView, now: Now) -> Vec<String> {
 fn page(model: &Model, pen: &mut Pen<'_>, area: Rect) {
     let theme = model.theme;
     let room = area.width.saturating_sub(1);
-    let fetched = match &model.page {
+    let fetched = match &model.pane.page {
         Page::Empty => return,
         Page::Loading => {
             pen.put(area.x, area.y, room, "…", theme.faint());
             return;
         }
         Page::Fault(told) => {
-            pen.put(area.x, area.y, room, &told.message, theme.tone(Tone::Bad));
-            let hint = told.hint.as_deref().unwrap_or_default();
-            pen.put(area.x, area.y + 1, room, hint, theme.faint());
-            return;
+            return pen.told(Rect { width: room, ..area }, told, theme.tone(Tone::Bad));
         }
         Page::Shown(fetched) => fetched,
     };
@@ -242,7 +219,7 @@ fn page(model: &Model, pen: &mut Pen<'_>, area: Rect) {
     // The line that is chosen, if one is, stays in sight.
     let chosen = if let Mode::Pick { at } = model.mode { Some(at) } else { None };
     let follow = chosen.map(|at| at.saturating_sub(usize::from(area.height) / 2));
-    let first = follow.unwrap_or(model.scroll).min(most);
+    let first = follow.unwrap_or(model.pane.scroll).min(most);
     for (y, (at, (text, style))) in
         (area.y..area.bottom()).zip(lines.into_iter().enumerate().skip(first))
     {

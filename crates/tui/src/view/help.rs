@@ -11,13 +11,7 @@ const COLUMN: u16 = 38;
 
 /// The keys of the place that it was opened from come first.
 fn lines(model: &Model, behind: &Mode) -> Vec<HelpLine> {
-    let own = if let Mode::Asks { .. } = behind {
-        Place::Asks
-    } else if let Mode::Past { .. } = behind {
-        Place::Past
-    } else {
-        Place::List
-    };
+    let own = behind.place().unwrap_or(Place::List);
     let mut places = [
         (Place::List, "all sessions"),
         (Place::Asks, "questions"),

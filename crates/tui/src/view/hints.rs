@@ -67,32 +67,26 @@ const LOOKING: [Command; 11] = [
     Command::Quit,
 ];
 
-/// Whose keys are told.
-enum Told {
-    Of(Place),
-    Fixed(Fixed),
-}
-
-fn told(model: &Model) -> Told {
-    Told::Fixed(match &model.mode {
-        Mode::List => return Told::Of(Place::List),
-        Mode::Asks { .. } => return Told::Of(Place::Asks),
-        Mode::Past { words: None } => return Told::Of(Place::Past),
-        Mode::Inline { .. } => return Told::Of(Place::Inline),
+/// The keys of the box that is open; none where keys are bound.
+fn fixed(model: &Model) -> Fixed {
+    match &model.mode {
+        Mode::List | Mode::Asks { .. } | Mode::Past { words: None } | Mode::Inline { .. } => &[],
         Mode::Help { .. } => &[("j k", "scroll"), ("any key", "closes")],
         Mode::History => &[("any key", "closes")],
         Mode::Confirm { .. } => &[("y", "yes"), ("n", "no")],
         Mode::Send { .. } => MESSAGE,
-        Mode::AnswerWords { .. } => ANSWER,
+        Mode::Words(form) if form.takes_lines() => ANSWER,
         Mode::File(_) => &[("enter", "add it"), ("esc", "close")],
         Mode::New(_) => NEW,
         Mode::Plan(_) => PLAN,
         Mode::Filter => &[("enter", "keep"), ("esc", "clear")],
         Mode::Palette { .. } | Mode::Words(_) => &[("enter", "do it"), ("esc", "close")],
-        Mode::Search(form) if form.hits().is_empty() => &[("enter", "find"), ("esc", "close")],
+        Mode::Search(form) if form.sought.items().is_empty() => {
+            &[("enter", "find"), ("esc", "close")]
+        }
         Mode::Search(_) => FOUND,
         Mode::Trash { .. }
-            if model.trash.items().is_empty() || model.access == Access::ReadOnly =>
+            if model.house.trash.items().is_empty() || model.house.access == Access::ReadOnly =>
         {
             &[("esc", "close")]
         }
@@ -100,23 +94,22 @@ fn told(model: &Model) -> Told {
         Mode::Judged { .. } => JUDGED,
         Mode::Pick { .. } => PICK,
         Mode::Past { words: Some(_) } => &[("enter", "search"), ("esc", "close")],
-    })
+    }
 }
 
 /// The keys that fit the moment, most wanted first, each with what it does.
 pub(super) fn hints(model: &Model) -> Vec<(String, &'static str)> {
-    let place = match told(model) {
-        Told::Of(place) => place,
-        Told::Fixed(all) => {
-            return all.iter().map(|(key, does)| ((*key).to_owned(), *does)).collect();
-        }
+    let is_inline = matches!(model.mode, Mode::Inline { .. });
+    let Some(place) = model.mode.place().or(is_inline.then_some(Place::Inline)) else {
+        return fixed(model).iter().map(|(key, does)| ((*key).to_owned(), *does)).collect();
     };
     let commands = match place {
         Place::Asks => ask_hints(model),
         Place::Past => past_hints(),
         Place::List | Place::Inline => list_hints(model),
     };
-    let is_taken = |command: Command| model.access == Access::Full || LOOKING.contains(&command);
+    let is_taken =
+        |command: Command| model.house.access == Access::Full || LOOKING.contains(&command);
     let keys = |(command, does): (Command, &'static str)| {
         Some((model.keys.keys_of(place, command).filter(|_| is_taken(command))?, does))
     };
@@ -126,7 +119,7 @@ pub(super) fn hints(model: &Model) -> Vec<(String, &'static str)> {
 /// What answers the question in hand comes first, and a no is never left out for want of room.
 fn ask_hints(model: &Model) -> Vec<(Command, &'static str)> {
     let own = if let Mode::Asks { at } = &model.mode { at.as_ref() } else { None };
-    let ask = own.and_then(|(id, ask)| model.open_ask(id, ask)).map(|(_, ask)| ask);
+    let ask = own.and_then(|(id, ask)| model.rows.open_ask(id, ask)).map(|(_, ask)| ask);
     let first = match ask.map(|ask| (ask.kind, ask)) {
         None => vec![(Command::Down, "next")],
         Some((AskKind::Question, _)) => vec![(Command::Send, "in words")],
@@ -168,8 +161,8 @@ fn past_hints() -> Vec<(Command, &'static str)> {
 /// What fits the session in hand comes first.
 fn list_hints(model: &Model) -> Vec<(Command, &'static str)> {
     let mut hints = Vec::new();
-    if model.sessions.values().any(|session| session.status == Status::Waiting) {
-        let does = match model.access {
+    if model.rows.all.values().any(|session| session.status == Status::Waiting) {
+        let does = match model.house.access {
             Access::Full => "answer",
             Access::ReadOnly => "questions",
         };

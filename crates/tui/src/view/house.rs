@@ -4,7 +4,7 @@ use super::field::BOX_COLUMNS;
 use super::layout::middle;
 use super::pen::{Pen, width};
 use crate::message::Judged;
-use crate::model::{Listing, Model, since};
+use crate::model::{Model, Reading, since};
 use glis_client::labels::Tone;
 use glis_wire::view::TrashView;
 use ratatui_core::layout::Rect;
@@ -21,7 +21,7 @@ fn framed<T>(
     pen: &mut Pen<'_>,
     area: Rect,
     (title, empty): (&str, &str),
-    (list, item_rows): (&Listing<T>, u16),
+    (list, item_rows): (&Reading<Vec<T>>, u16),
 ) -> Rect {
     let theme = model.theme;
     let columns = area.width.saturating_sub(2).min(BOX_COLUMNS + 24);
@@ -29,19 +29,18 @@ fn framed<T>(
     let rows = wanted.max(1).saturating_add(2).min(area.height.saturating_sub(2));
     let inner = pen.frame(middle(area, columns, rows), title);
     let (text, style) = match list {
-        Listing::Loading => ("…", theme.faint()),
-        Listing::Fault(told) => (told.message.as_str(), theme.tone(Tone::Bad)),
-        Listing::Shown(items) if items.is_empty() => (empty, theme.faint()),
-        Listing::Shown(_) => return inner,
+        Reading::Empty | Reading::Loading => ("…", theme.faint()),
+        Reading::Fault(told) => (told.message.as_str(), theme.tone(Tone::Bad)),
+        Reading::Shown(items) if items.is_empty() => (empty, theme.faint()),
+        Reading::Shown(_) => return inner,
     };
     pen.put(inner.x, inner.y, inner.width, text, style);
     inner
 }
 
 /// The items that are in sight, each with its row and whether it is the one in hand.
-fn in_sight<T>(items: &[T], at: usize, area: Rect, rows: u16) -> Vec<(u16, bool, &T)> {
+pub(super) fn in_sight<T>(items: &[T], at: usize, area: Rect, rows: u16) -> Vec<(u16, bool, &T)> {
     let room = usize::from(area.height / rows).max(1);
-    let at = at.min(items.len().saturating_sub(1));
     let first = at.saturating_sub(room - 1);
     let places = (area.y..area.bottom()).step_by(usize::from(rows)).take(room);
     let shown = items.iter().enumerate().skip(first);
@@ -52,11 +51,12 @@ fn in_sight<T>(items: &[T], at: usize, area: Rect, rows: u16) -> Vec<(u16, bool,
 pub(super) fn trash(model: &Model, pen: &mut Pen<'_>, area: Rect, at: usize) {
     let theme = model.theme;
     let title = ("trash: nothing in it is deleted yet", "The trash is empty.");
-    let inner = framed(model, pen, area, title, (&model.trash, 1));
-    let items = model.trash.items();
+    let inner = framed(model, pen, area, title, (&model.house.trash, 1));
+    let items = model.house.trash.items();
     let names = items.iter().map(|item| width(&item.name)).max().unwrap_or(0);
     // A narrow box leaves the other half to when it goes for good.
     let names = names.min(NAME_COLUMNS).min(inner.width / 2);
+    let at = at.min(items.len().saturating_sub(1));
     for (y, in_hand, item) in in_sight(items, at, inner, 1) {
         let row = Rect { y, height: 1, ..inner };
         let weight = if in_hand { Modifier::BOLD } else { Modifier::empty() };
@@ -65,7 +65,7 @@ pub(super) fn trash(model: &Model, pen: &mut Pen<'_>, area: Rect, at: usize) {
         }
         pen.put(row.x, y, names, &item.name, theme.text().add_modifier(weight));
         let x = row.x + names + 2;
-        let label = model.under_way_with(&item.id).map(|under_way| under_way.label.to_owned());
+        let label = model.work.latest_with(&item.id).map(|under_way| under_way.label.to_owned());
         let rest = label.unwrap_or_else(|| kept(model, item, row.right().saturating_sub(x)));
         pen.put(x, y, row.right().saturating_sub(x), &rest, theme.faint());
     }
@@ -89,19 +89,16 @@ fn kept(model: &Model, item: &TrashView, columns: u16) -> String {
 pub(super) fn judged(model: &Model, pen: &mut Pen<'_>, area: Rect, at: usize) {
     let theme = model.theme;
     let title = ("what auto-yes answered", "No request was judged by rule.");
-    let inner = framed(model, pen, area, title, (&model.judged, 2));
-    for (y, in_hand, one) in in_sight(model.judged.items(), at, inner, 2) {
+    let inner = framed(model, pen, area, title, (&model.house.judged, 2));
+    let items = model.house.judged.items();
+    let at = at.min(items.len().saturating_sub(1));
+    for (y, in_hand, one) in in_sight(items, at, inner, 2) {
         if in_hand {
             pen.tint(Rect { y, height: 2, ..inner }, theme.lifted());
         }
         let Judged { at, name, text, says, tone, .. } = one;
-        pen.put_right(
-            inner.x + AGE_COLUMNS - 1,
-            y,
-            AGE_COLUMNS,
-            &since(at, model.now),
-            theme.faint(),
-        );
+        let (age, end) = (since(at, model.now), inner.x + AGE_COLUMNS - 1);
+        pen.put_right(end, y, AGE_COLUMNS, &age, theme.faint());
         let bold = theme.text().add_modifier(Modifier::BOLD);
         let x = pen.put(inner.x + AGE_COLUMNS, y, inner.width / 3, name, bold) + 2;
         let text = text.replace('\n', " ");

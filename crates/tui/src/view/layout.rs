@@ -14,7 +14,6 @@ const LIST_COLUMNS: (u16, u16) = (44, 112);
 /// What an agent's own terminal is left where there is enough for both.
 const DETAIL_COLUMNS: u16 = 100;
 
-/// The areas of the screen.
 pub(super) struct Layout {
     pub(super) top: Rect,
     pub(super) body: Rect,
@@ -28,9 +27,13 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// The whole screen.
     pub(super) fn whole(model: &Model) -> Rect {
         Rect { x: 0, y: 0, width: model.size.0, height: model.size.1 }
+    }
+
+    /// That of the whole screen.
+    pub(super) fn now(model: &Model) -> Self {
+        Self::of(model, Self::whole(model))
     }
 
     pub(super) fn of(model: &Model, area: Rect) -> Self {
@@ -57,9 +60,8 @@ impl Layout {
         let Some(detail) = self.detail else { return };
         let style = model.theme.line();
         if detail.y > self.list.y {
-            for x in self.list.x..self.list.right() {
-                pen.put(x, detail.y - 1, 1, "─", style);
-            }
+            let line = "─".repeat(usize::from(self.list.width));
+            pen.put(self.list.x, detail.y - 1, self.list.width, &line, style);
         } else {
             for y in detail.y..detail.bottom() {
                 pen.put(self.list.right(), y, 1, "│", style);
@@ -77,7 +79,7 @@ pub(super) fn middle(area: Rect, columns: u16, rows: u16) -> Rect {
 }
 
 fn split(model: &Model, body: Rect) -> (Rect, Option<Rect>) {
-    if model.lines.is_empty() {
+    if model.list.lines.is_empty() {
         return (body, None);
     }
     if body.width >= WIDE {
@@ -91,7 +93,7 @@ fn split(model: &Model, body: Rect) -> (Rect, Option<Rect>) {
     if body.height < TALL {
         return (body, None);
     }
-    let lines = u16::try_from(model.lines.len()).unwrap_or(u16::MAX);
+    let lines = u16::try_from(model.list.lines.len()).unwrap_or(u16::MAX);
     let rows = lines.min(body.height * 2 / 5).max(3);
     let y = body.y + rows + 1;
     let list = Rect { height: rows, ..body };

@@ -6,9 +6,9 @@ use super::question;
 use crate::command::Command;
 use crate::keymap::Place;
 use crate::model::{Line, Link, Model, was_asking};
-use glis_client::labels::{KEPT, Tone, mark, tone};
+use glis_client::labels::{CUT_OFF, KEPT, Tone, mark, tone};
 use glis_core::Status;
-use glis_wire::view::SessionView;
+use glis_wire::view::SessionRow;
 use ratatui_core::layout::Rect;
 use ratatui_core::style::Modifier;
 
@@ -47,10 +47,10 @@ impl Number {
     }
 
     /// None where it is not known.
-    fn of(self, model: &Model, session: &SessionView) -> Option<String> {
+    fn of(self, model: &Model, session: &SessionRow) -> Option<String> {
         match self {
             Self::Changed => {
-                let files = model.changes.get(&session.id).filter(|files| **files > 0);
+                let files = model.rows.changes.get(&session.id).filter(|files| **files > 0);
                 files.map(|files| format!("±{files}"))
             }
             Self::Memory => {
@@ -66,7 +66,7 @@ impl Number {
     /// Those that are known of any session and that there is room for.
     fn shown(model: &Model, mut room: u16) -> Vec<Self> {
         let known =
-            |number: &Self| model.sessions.values().any(|one| number.of(model, one).is_some());
+            |number: &Self| model.rows.all.values().any(|one| number.of(model, one).is_some());
         let fits = |number: &Self| {
             let left = room.checked_sub(number.columns() + 1).filter(|left| *left >= WORDS_COLUMNS);
             room = left.unwrap_or(room);
@@ -76,7 +76,6 @@ impl Number {
     }
 }
 
-/// The columns of the list.
 struct Columns {
     name: u16,
     /// None where there is no room for it.
@@ -86,19 +85,18 @@ struct Columns {
 
 /// How much of the branches is told where so much is left for them and for words.
 fn branch_columns(model: &Model, room: u16) -> Option<u16> {
-    let branches = model.sessions.values().filter_map(|session| session.branch.as_deref());
+    let branches = model.rows.all.values().filter_map(|session| session.branch.as_deref());
     let longest = branches.map(width).max()?;
     let left = room.checked_sub(WORDS_COLUMNS + 1)?;
     Some(longest.min(BRANCH_COLUMNS)).filter(|most| *most <= left)
 }
 
-/// Draws it.
 pub(super) fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
-    if model.lines.is_empty() {
+    if model.list.lines.is_empty() {
         return nothing(model, pen, area);
     }
     let first = first_line(model, area.height);
-    let names = model.sessions.values().map(|session| width(&session.name)).max().unwrap_or(0);
+    let names = model.rows.all.values().map(|session| width(&session.name)).max().unwrap_or(0);
     let room = area.width.saturating_sub(4 + STATUS_COLUMNS + 1 + AGE_COLUMNS + 1);
     // A narrow list leaves a third of itself to what is said of a session, a wide one more.
     let most = if area.width >= ROOMY { area.width * 2 / 5 } else { area.width / 3 };
@@ -109,15 +107,17 @@ pub(super) fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
     let roomy = area.width >= ROOMY;
     let branch = roomy.then(|| branch_columns(model, room.saturating_sub(told))).flatten();
     let columns = Columns { name, branch, numbers };
-    for (y, line) in (area.y..area.bottom()).zip(model.lines.iter().skip(first)) {
+    for (y, line) in (area.y..area.bottom()).zip(model.list.lines.iter().skip(first)) {
         let row = Rect { y, height: 1, ..area };
         match line {
             Line::Gap => {}
             Line::Group { repo, sessions } => group(model, pen, row, repo, *sessions),
             Line::Session(id) => {
-                if let Some(session) = model.sessions.get(id) {
+                if let Some(session) = model.rows.all.get(id) {
                     session_line(model, pen, row, session, &columns);
-                } else if let Some(removed) = model.removed.as_ref().filter(|own| own.id == *id) {
+                } else if let Some(removed) =
+                    model.list.removed.as_ref().filter(|own| own.id == *id)
+                {
                     removed_line(model, pen, row, &removed.name);
                 }
             }
@@ -125,15 +125,13 @@ pub(super) fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
     }
 }
 
-/// The sessions that are in sight.
 pub(super) fn in_sight(model: &Model, area: Rect) -> Vec<String> {
     (area.y..area.bottom()).filter_map(|row| at(model, area, row)).collect()
 }
 
-/// The session in this row.
 pub(super) fn at(model: &Model, area: Rect, row: u16) -> Option<String> {
     let first = first_line(model, area.height);
-    match model.lines.get(first + usize::from(row.checked_sub(area.y)?)) {
+    match model.list.lines.get(first + usize::from(row.checked_sub(area.y)?)) {
         Some(Line::Session(id)) => Some(id.clone()),
         Some(Line::Group { .. } | Line::Gap) | None => None,
     }
@@ -143,23 +141,23 @@ pub(super) fn at(model: &Model, area: Rect, row: u16) -> Option<String> {
 fn first_line(model: &Model, rows: u16) -> usize {
     let rows = usize::from(rows);
     let is_selected = |line: &Line| match line {
-        Line::Session(id) => model.selected.as_ref() == Some(id),
+        Line::Session(id) => model.hand.selected.as_ref() == Some(id),
         Line::Group { .. } | Line::Gap => false,
     };
-    let at = model.lines.iter().position(is_selected).unwrap_or(0);
-    at.saturating_sub(rows / 2).min(model.lines.len().saturating_sub(rows))
+    let at = model.list.lines.iter().position(is_selected).unwrap_or(0);
+    at.saturating_sub(rows / 2).min(model.list.lines.len().saturating_sub(rows))
 }
 
 fn nothing(model: &Model, pen: &mut Pen<'_>, area: Rect) {
     let theme = model.theme;
-    let lines: Vec<(String, _)> = match &model.link {
+    let lines: Vec<(String, _)> = match &model.house.link {
         Link::Connecting => vec![("connecting…".to_owned(), theme.faint())],
         Link::Lost(told) => vec![
             (told.message.clone(), theme.tone(Tone::Bad)),
             (told.hint.clone().unwrap_or_default(), theme.faint()),
         ],
         Link::Stopped => vec![("the daemon was stopped".to_owned(), theme.tone(Tone::Bad))],
-        Link::Live if !model.filter.text().is_empty() => {
+        Link::Live if !model.list.filter.text().is_empty() => {
             vec![("no matches".to_owned(), theme.faint())]
         }
         Link::Live => first_steps(model).map(|line| (line, theme.text())).into(),
@@ -174,7 +172,7 @@ fn nothing(model: &Model, pen: &mut Pen<'_>, area: Rect) {
 
 /// What to do where there is nothing yet.
 fn first_steps(model: &Model) -> [String; 3] {
-    let begin = match &model.here {
+    let begin = match &model.folders.here {
         Some(_) => {
             let key = model.key(Place::List, Command::New);
             format!("{key} starts an agent in a worktree of its own")
@@ -187,13 +185,8 @@ fn first_steps(model: &Model) -> [String; 3] {
 fn group(model: &Model, pen: &mut Pen<'_>, row: Rect, repo: &str, sessions: usize) {
     let theme = model.theme;
     let (folder, name) = repo.rsplit_once('/').unwrap_or(("", repo));
-    let x = pen.put(
-        row.x + 1,
-        row.y,
-        row.width.saturating_sub(2),
-        name,
-        theme.text().add_modifier(Modifier::BOLD),
-    );
+    let bold = theme.text().add_modifier(Modifier::BOLD);
+    let x = pen.put(row.x + 1, row.y, row.width.saturating_sub(2), name, bold);
     let rest = format!("{sessions}  {}", super::detail::homely(model, folder));
     pen.put(x + 1, row.y, row.right().saturating_sub(x + 2), &rest, theme.faint());
 }
@@ -213,16 +206,16 @@ fn session_line(
     model: &Model,
     pen: &mut Pen<'_>,
     row: Rect,
-    session: &SessionView,
+    session: &SessionRow,
     columns: &Columns,
 ) {
     let theme = model.theme;
-    let selected = model.selected.as_ref() == Some(&session.id);
+    let selected = model.hand.selected.as_ref() == Some(&session.id);
     if selected {
         pen.tint(row, theme.lifted());
     }
     let toned = theme.tone(tone(session.status));
-    let marked = model.marked.contains(&session.id);
+    let marked = model.list.marked.contains(&session.id);
     let sign = if marked {
         "*"
     } else if selected {
@@ -265,31 +258,25 @@ fn session_line(
 }
 
 /// How far a loop is, where there is no room for more; nothing else is under way or wanted of it.
-fn shorter(model: &Model, session: &SessionView) -> Option<String> {
+fn shorter(model: &Model, session: &SessionRow) -> Option<String> {
     let (text, _) = note(model, session)?;
     let own = session.looped.as_ref().filter(|_| text.starts_with("iteration "))?;
-    let of = own.max.map_or_else(String::new, |max| format!(" of {max}"));
-    Some(format!("#{}{of}", own.iteration))
+    Some(format!("#{}{}", own.iteration, of_all(own.max)))
 }
 
-/// The most important thing to be said of a session.
-fn note(model: &Model, session: &SessionView) -> Option<(String, Tone)> {
-    if let Some(under_way) = model.under_way_with(&session.id) {
+fn of_all(max: Option<u32>) -> String {
+    max.map_or_else(String::new, |max| format!(" of {max}"))
+}
+
+fn note(model: &Model, session: &SessionRow) -> Option<(String, Tone)> {
+    if let Some(under_way) = model.work.latest_with(&session.id) {
         return Some((format!("{} {}", wheel(model), under_way.label), Tone::Attention));
     }
-    match session.status {
-        Status::Pausing => return Some((format!("{} PAUSING...", wheel(model)), Tone::Attention)),
-        Status::Resuming => return Some((format!("{} resuming", wheel(model)), Tone::Attention)),
-        Status::Created
-        | Status::Busy
-        | Status::Idle
-        | Status::Waiting
-        | Status::Paused
-        | Status::Suspended
-        | Status::Interrupted
-        | Status::Completed
-        | Status::Failed
-        | Status::Archived => {}
+    if session.status == Status::Pausing {
+        return Some((format!("{} PAUSING...", wheel(model)), Tone::Attention));
+    }
+    if session.status == Status::Resuming {
+        return Some((format!("{} resuming", wheel(model)), Tone::Attention));
     }
     if let Some(ask) = &session.waiting_for {
         return Some((question::in_short(session, ask), Tone::Attention));
@@ -300,10 +287,12 @@ fn note(model: &Model, session: &SessionView) -> Option<(String, Tone)> {
     if let Some(why) = &session.failure {
         return Some((why.clone(), Tone::Bad));
     }
+    if session.status == Status::Idle && session.cut_off {
+        return Some((CUT_OFF.to_owned(), Tone::Attention));
+    }
+    let tasks = super::status::counts(session).map_or_else(String::new, |all| format!(" {all}"));
     if let Some(own) = &session.looped {
-        let of = own.max.map_or_else(String::new, |max| format!(" of {max}"));
-        let tasks =
-            super::status::counts(session).map_or_else(String::new, |all| format!(" {all}"));
+        let of = of_all(own.max);
         let state = if own.state == "running" { String::new() } else { format!(", {}", own.state) };
         let broke = if own.broke.is_some() { Tone::Bad } else { Tone::Calm };
         return Some((format!("iteration {}{of}{state}{tasks}", own.iteration), broke));
@@ -315,12 +304,10 @@ fn note(model: &Model, session: &SessionView) -> Option<(String, Tone)> {
     if session.process_kept {
         return Some((KEPT.to_owned(), Tone::Calm));
     }
-    if !model.draft(&session.id).is_empty() {
+    if !model.drafts.text(&session.id).is_empty() {
         return Some(("✎ not sent yet".to_owned(), Tone::Calm));
     }
     if let Some(task) = &session.task {
-        let tasks =
-            super::status::counts(session).map_or_else(String::new, |all| format!(" {all}"));
         return Some((format!("task {task}{tasks}"), Tone::Calm));
     }
     session.last_action.clone().map(|action| (action, Tone::Faint))

@@ -3,7 +3,7 @@
 use super::field::{self, BOX_COLUMNS, Value};
 use super::layout::middle;
 use super::pen::Pen;
-use crate::model::{Field, Model, NewBox, Repeat};
+use crate::model::{Field, NewBox, Repeat};
 use glis_client::labels::Tone;
 use ratatui_core::layout::Rect;
 
@@ -11,17 +11,9 @@ use ratatui_core::layout::Rect;
 const WORDS: u16 = 10;
 /// A prompt has at least so many rows where there is room, and at most so many.
 const PROMPT_ROWS: (u16, u16) = (3, 8);
-/// Rows of the edge, above and below.
 const EDGE: u16 = 2;
 
-/// Draws it. Returns the place of the cursor.
-pub(super) fn draw(
-    model: &Model,
-    pen: &mut Pen<'_>,
-    area: Rect,
-    form: &NewBox,
-) -> Option<(u16, u16)> {
-    let theme = model.theme;
+pub(super) fn draw(pen: &mut Pen<'_>, area: Rect, form: &NewBox) {
     let columns = BOX_COLUMNS.min(area.width.saturating_sub(2));
     let lines = u16::try_from(form.prompt.text().split('\n').count()).unwrap_or(u16::MAX);
     let fields = form.fields();
@@ -36,7 +28,6 @@ pub(super) fn draw(
         Repeat::Loop => "loop",
     };
     let inner = pen.frame(middle(area, columns, rows), &format!("new {kind} in {repo}"));
-    let mut cursor = None;
     let mut y = inner.y;
     // What is wrong is said, however many fields there are.
     let room = inner.height.saturating_sub(u16::from(form.fault.is_some())).max(1);
@@ -49,32 +40,21 @@ pub(super) fn draw(
         }
         shown += 1;
         let height = if field == Field::Prompt { prompt } else { 1 };
-        let in_hand = form.field == field;
-        let style = if in_hand { theme.accent() } else { theme.faint() };
-        pen.put(inner.x, y, WORDS, field.word(), style);
         let height = height.min(bottom - y);
-        let place =
-            Rect { x: inner.x + WORDS, y, width: inner.width.saturating_sub(WORDS), height };
-        let found = value(pen, place, (form, field));
-        cursor = if in_hand { found } else { cursor };
+        let proposed = (field == Field::Name).then(|| form.proposed()).flatten();
+        let value = match form.text(field) {
+            Some(editor) => Value::Text(editor, proposed.as_deref().unwrap_or(field.usual())),
+            None => Value::Choice(form.choice(field)),
+        };
+        let (place, word) = (Rect { y, height, ..inner }, (field.word(), WORDS));
+        field::field(pen, place, word, form.field == field, &value);
         y += height;
     }
-    let below = fields.len().saturating_sub(first + shown);
-    if below > 0 {
-        let text = format!(" ↓ {below} more ");
-        pen.put_right(inner.right(), inner.bottom(), inner.width, &text, theme.faint());
-    }
+    field::more(pen, inner, fields.len().saturating_sub(first + shown));
     let fault = form.fault.as_deref().unwrap_or_default();
     if y < inner.bottom() {
-        pen.put(
-            inner.x + WORDS,
-            y,
-            inner.width.saturating_sub(WORDS),
-            fault,
-            theme.tone(Tone::Bad),
-        );
+        pen.put_to(inner.x + WORDS, y, inner.right(), fault, pen.theme.tone(Tone::Bad));
     }
-    cursor
 }
 
 /// How many of the first fields have no room, so that the one in hand has.
@@ -86,14 +66,4 @@ fn hidden(form: &NewBox, fields: &[Field], prompt: u16, rows: u16) -> usize {
         shown + more <= rows
     };
     (0..=at).find(|first| fits(*first)).unwrap_or(at)
-}
-
-/// The text of a field or what is chosen in it.
-fn value(pen: &mut Pen<'_>, place: Rect, (form, field): (&NewBox, Field)) -> Option<(u16, u16)> {
-    let proposed = (field == Field::Name).then(|| form.proposed()).flatten();
-    let value = match form.text(field) {
-        Some(editor) => Value::Text(editor, proposed.as_deref().unwrap_or(field.usual())),
-        None => Value::Choice(form.choice(field)),
-    };
-    field::value(pen, place, form.field == field, &value)
 }

@@ -10,10 +10,8 @@ use ratatui_core::style::Style;
 /// As many rows as a notice takes at most; the list needs the rest.
 const ROWS_MAX: usize = 6;
 
-/// The parts of one row.
 type Row = Vec<(String, Style)>;
 
-/// How many rows are needed.
 pub(super) fn rows(model: &Model, columns: u16) -> u16 {
     let typed = matches!(model.mode, Mode::Filter | Mode::Past { words: Some(_) });
     match &model.notice {
@@ -22,7 +20,7 @@ pub(super) fn rows(model: &Model, columns: u16) -> u16 {
             u16::try_from(rows).unwrap_or(1)
         }
         Some(_) => 1,
-        None => u16::from(typed || !model.filter.text().is_empty()),
+        None => u16::from(typed || !model.list.filter.text().is_empty()),
     }
 }
 
@@ -47,7 +45,6 @@ fn lines(notice: &Notice, columns: u16, theme: Theme) -> Vec<Row> {
     said.chain(hint.map(|line| vec![(format!("  {line}"), faint)])).take(ROWS_MAX).collect()
 }
 
-/// Draws it.
 pub(super) fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
     if area.height == 0 {
         return;
@@ -69,7 +66,7 @@ pub(super) fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
         return;
     }
     let x = pen.put(area.x + 1, area.y, room, "/", theme.accent());
-    let x = pen.put(x, area.y, room.saturating_sub(1), model.filter.text(), theme.text());
-    let all = format!("{} of {}", model.ids().count(), model.sessions.len());
+    let x = pen.put(x, area.y, room.saturating_sub(1), model.list.filter.text(), theme.text());
+    let all = format!("{} of {}", model.list.ids().count(), model.rows.all.len());
     pen.put(x + 2, area.y, area.right().saturating_sub(x + 2), &all, theme.faint());
 }

@@ -2,7 +2,7 @@
 
 use super::field::{BOX_COLUMNS, WORDS_ROWS, edit, text_rows};
 use super::layout::{Layout, middle};
-use super::pen::{Pen, width, wrapped};
+use super::pen::{Pen, ending, width, wrapped};
 use super::{finder, help, house, new, plan};
 use crate::deed::Deed;
 use crate::editor::Editor;
@@ -10,60 +10,41 @@ use crate::model::{End, FileBox, Mode, Model, Sure, WordsBox};
 use glis_client::labels::Tone;
 use ratatui_core::layout::Rect;
 
-/// Draws the box that is open. Returns the place of the cursor in it.
-pub(super) fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) -> Option<(u16, u16)> {
+pub(super) fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
     match &model.mode {
-        Mode::List | Mode::Asks { .. } | Mode::Past { words: None } | Mode::Pick { .. } => None,
-        Mode::Past { words: Some(words) } => bottom_cursor(words, area),
+        Mode::List | Mode::Asks { .. } | Mode::Past { words: None } | Mode::Pick { .. } => {}
+        Mode::Past { words: Some(words) } => pen.cursor = bottom_cursor(words, area),
         Mode::Inline { .. } => {
-            let content = super::content(model)?;
-            super::terminal::cursor_at(model, content)
+            let content = super::content(model);
+            pen.cursor = content.and_then(|area| super::terminal::cursor_at(model, area));
         }
-        Mode::Help { scroll, behind } => {
-            help::draw(model, pen, area, (*scroll, behind));
-            None
-        }
-        Mode::Filter => bottom_cursor(&model.filter, area),
+        Mode::Help { scroll, behind } => help::draw(model, pen, area, (*scroll, behind)),
+        Mode::Filter => pen.cursor = bottom_cursor(&model.list.filter, area),
         Mode::Confirm { question, sure } => {
             let keys = match sure {
-                Sure::Each { deed: Deed::Restart, .. } => {
+                Sure::Each { deed: Deed::Restart { with_context: false }, .. } => {
                     "y yes   c yes, told what was done   n no"
                 }
                 Sure::Each { .. } | Sure::Call { .. } | Sure::Undo { .. } => "y yes   n no",
             };
             confirm(model, pen, area, question, keys);
-            None
         }
         Mode::Send { id, files } => {
             let name = model.name_of(id).unwrap_or(id);
             let empty = Editor::default();
-            let draft = model.drafts.get(id).unwrap_or(&empty);
+            let draft = model.drafts.texts.get(id).unwrap_or(&empty);
             let place = place(model, area, text_rows(draft, files));
-            text_box(pen, place, &format!("message to {name}"), draft, files)
-        }
-        Mode::AnswerWords { id, words, .. } => {
-            let name = model.name_of(id).unwrap_or(id);
-            let place = place(model, area, text_rows(words, &[]));
-            text_box(pen, place, &format!("answer to {name}"), words, &[])
+            text_box(pen, place, &format!("message to {name}"), draft, files);
         }
         Mode::File(form) => file(model, pen, area, form),
-        Mode::New(form) => new::draw(model, pen, area, form),
+        Mode::New(form) => new::draw(pen, area, form),
         Mode::Plan(form) => plan::draw(model, pen, area, form),
         Mode::Palette { words, at } => finder::palette(model, pen, area, words, *at),
         Mode::Search(form) => finder::search(model, pen, area, form),
-        Mode::Trash { at } => {
-            house::trash(model, pen, area, *at);
-            None
-        }
-        Mode::Judged { at } => {
-            house::judged(model, pen, area, *at);
-            None
-        }
+        Mode::Trash { at } => house::trash(model, pen, area, *at),
+        Mode::Judged { at } => house::judged(model, pen, area, *at),
         Mode::Words(form) => words(model, pen, area, form),
-        Mode::History => {
-            history(model, pen, area);
-            None
-        }
+        Mode::History => history(model, pen, area),
     }
 }
 
@@ -96,59 +77,48 @@ fn place(model: &Model, area: Rect, rows: u16) -> Rect {
 }
 
 /// A text, and below it the files that go with it.
-fn text_box(
-    pen: &mut Pen<'_>,
-    place: Rect,
-    title: &str,
-    editor: &Editor,
-    files: &[String],
-) -> Option<(u16, u16)> {
+fn text_box(pen: &mut Pen<'_>, place: Rect, title: &str, editor: &Editor, files: &[String]) {
     let inner = pen.frame(place, title);
     let named = u16::try_from(files.len()).unwrap_or(u16::MAX).min(inner.height.saturating_sub(1));
     let text = Rect { height: inner.height - named, ..inner };
     let accent = pen.theme.accent();
     for (y, file) in (text.bottom()..inner.bottom()).zip(files) {
-        pen.put(inner.x, y, inner.width, &format!("+ {}", ending(file, inner.width)), accent);
+        pen.put(
+            inner.x,
+            y,
+            inner.width,
+            &format!("+ {}", ending(file, inner.width.saturating_sub(2))),
+            accent,
+        );
     }
-    edit(pen, text, editor)
-}
-
-/// The end of a path that is longer than its place: its name tells more than where it lies.
-fn ending(path: &str, columns: u16) -> String {
-    let room = columns.saturating_sub(2);
-    let mut rest = path;
-    let mut told = path.to_owned();
-    while width(&told) > room {
-        let Some((_, shorter)) = rest.split_once('/') else { break };
-        rest = shorter;
-        told = format!("…/{rest}");
-    }
-    told
+    edit(pen, text, editor);
 }
 
 /// The box for the path of a file.
-fn file(model: &Model, pen: &mut Pen<'_>, area: Rect, form: &FileBox) -> Option<(u16, u16)> {
+fn file(model: &Model, pen: &mut Pen<'_>, area: Rect, form: &FileBox) {
     let theme = model.theme;
     let columns = BOX_COLUMNS.min(area.width.saturating_sub(2));
     let name = model.name_of(&form.id).unwrap_or_default();
     let inner = pen.frame(middle(area, columns, 5), &format!("a file for {name}"));
-    let cursor = edit(pen, Rect { height: 1, ..inner }, &form.words);
+    edit(pen, Rect { height: 1, ..inner }, &form.words);
     let (text, style) = match form.fault {
         Some(why) => (why, theme.tone(Tone::Bad)),
         None => ("its path; it is copied into the worktree", theme.faint()),
     };
     pen.put(inner.x, inner.y + 2, inner.width, text, style);
-    cursor
 }
 
-/// The box for the words that a deed still needs.
-fn words(model: &Model, pen: &mut Pen<'_>, area: Rect, form: &WordsBox) -> Option<(u16, u16)> {
+fn words(model: &Model, pen: &mut Pen<'_>, area: Rect, form: &WordsBox) {
     let theme = model.theme;
     let names: Vec<&str> = form.ids.iter().filter_map(|id| model.name_of(id)).collect();
-    let place = place(model, area, WORDS_ROWS);
-    let inner = pen.frame(place, &form.wanted.title(&names.join(", ")));
-    let cursor = edit(pen, Rect { height: 1, ..inner }, &form.words);
-    let now = form.ids.first().and_then(|id| model.sessions.get(id));
+    let title = form.wanted.title(&names.join(", "));
+    if form.takes_lines() {
+        let place = place(model, area, text_rows(&form.words, &[]));
+        return text_box(pen, place, &title, &form.words, &[]);
+    }
+    let inner = pen.frame(place(model, area, WORDS_ROWS), &title);
+    edit(pen, Rect { height: 1, ..inner }, &form.words);
+    let now = form.ids.first().and_then(|id| model.rows.all.get(id));
     let now = now.and_then(|session| form.wanted.present(session));
     let (text, style) = match (&form.fault, now) {
         (Some(why), _) => (why.clone(), theme.tone(Tone::Bad)),
@@ -156,7 +126,6 @@ fn words(model: &Model, pen: &mut Pen<'_>, area: Rect, form: &WordsBox) -> Optio
         (None, None) => (form.wanted.hint().to_owned(), theme.faint()),
     };
     pen.put(inner.x, inner.y + 2, inner.width, &text, style);
-    cursor
 }
 
 /// The latest at the bottom, each whole: it is there to be copied.
@@ -164,7 +133,7 @@ fn history(model: &Model, pen: &mut Pen<'_>, area: Rect) {
     let theme = model.theme;
     let columns = BOX_COLUMNS.max(area.width * 3 / 4).min(area.width.saturating_sub(2));
     let mut lines: Vec<(Option<End>, String)> = Vec::new();
-    for done in &model.history {
+    for done in &model.work.history {
         let rows = wrapped(&done.line.replace('\n', " "), columns.saturating_sub(6));
         let marks = std::iter::once(Some(done.end)).chain(std::iter::repeat(None));
         lines.extend(marks.zip(rows));
@@ -174,7 +143,7 @@ fn history(model: &Model, pen: &mut Pen<'_>, area: Rect) {
         middle(area, columns, rows.min(area.height.saturating_sub(2))),
         "done here, as commands",
     );
-    if model.history.is_empty() {
+    if model.work.history.is_empty() {
         pen.put(inner.x, inner.y, inner.width, "nothing yet", theme.faint());
     }
     let first = lines.len().saturating_sub(usize::from(inner.height));

@@ -1,6 +1,6 @@
 //! The pages of a session: its conversation, what it changed, its snapshots, its events.
 
-use super::pen::wrapped;
+use super::pen::{Lines, styled};
 use crate::command::Command;
 use crate::keymap::Place;
 use crate::message::Fetched;
@@ -10,15 +10,13 @@ use glis_client::labels::Tone;
 use glis_core::pause::PauseReason;
 use glis_wire::plan::RunView;
 use glis_wire::view::{Entry, FileDiffView, SnapshotView, Voice};
-use ratatui_core::style::{Modifier, Style};
+use ratatui_core::style::Modifier;
 use serde_json::Value;
 
 /// More of a conversation is not read on a screen; `glis log` has all of it.
 const ENTRIES_MAX: usize = 300;
 /// More of a patch is not either; `glis diff` has all of it.
 const PATCH_LINES_MAX: usize = 5000;
-
-type Lines = Vec<(String, Style)>;
 
 /// What is shown, in lines of at most so many columns.
 pub(super) fn lines(fetched: &Fetched, columns: u16, model: &Model) -> Lines {
@@ -45,7 +43,6 @@ pub(super) fn line_of(fetched: &Fetched, columns: u16, at: &str, model: &Model) 
     Some(if before.is_empty() { 0 } else { conversation(before, columns, model.theme).len() })
 }
 
-/// The words for the reason of a pause.
 pub(super) fn word(reason: PauseReason) -> &'static str {
     match reason {
         PauseReason::User => "by you",
@@ -61,7 +58,6 @@ pub(super) fn word(reason: PauseReason) -> &'static str {
     }
 }
 
-/// The word for a voice.
 pub(super) fn who(voice: Voice) -> &'static str {
     match voice {
         Voice::User => "you",
@@ -89,8 +85,7 @@ fn conversation(entries: &[Entry], columns: u16, theme: Theme) -> Lines {
         }
         lines.push((speaker(entry), style));
         let body = if entry.voice == Voice::Tool { theme.faint() } else { theme.text() };
-        let text = wrapped(&entry.content, columns.saturating_sub(2));
-        lines.extend(text.into_iter().map(|line| (format!("  {line}"), body)));
+        lines.extend(styled("  ", &entry.content, columns, body));
         lines.push((String::new(), theme.text()));
     }
     lines
@@ -171,7 +166,7 @@ fn runs_of(runs: &[RunView], model: &Model) -> Lines {
         let rest = asks.or(why).unwrap_or_default();
         let when = since(created_at, now);
         let text = format!("{when:>4}  {state:<10}  {task_id}  {run_id}{rest}");
-        let own = run.session.as_ref() == model.selected.as_ref();
+        let own = run.session.as_ref() == model.hand.selected.as_ref();
         (text, if own { theme.text() } else { theme.faint() })
     };
     runs.iter().map(line).collect()

@@ -1,5 +1,6 @@
 //! Puts text into cells: clipped, measured as terminals show it, free of anything that controls one.
 
+use crate::message::Told;
 use crate::theme::Theme;
 use glis_core::plain::in_sight;
 use glis_screen::printable;
@@ -11,25 +12,22 @@ use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 /// Beside a box at least so much is seen of what lies behind it, or nothing.
 const MARGIN: u16 = 4;
 
-/// Draws into a buffer.
 pub(super) struct Pen<'b> {
     pub(super) buffer: &'b mut Buffer,
     pub(super) theme: Theme,
+    /// Where the cursor is seen, if it is.
+    pub(super) cursor: Option<(u16, u16)>,
 }
 
 impl<'b> Pen<'b> {
     pub(super) fn new(buffer: &'b mut Buffer, theme: Theme) -> Self {
-        Self { buffer, theme }
+        Self { buffer, theme, cursor: None }
     }
 
     /// Puts as much of a text as fits into so many columns, with a sign where something was cut off.
     /// Returns the column behind it.
     pub(super) fn put(&mut self, x: u16, y: u16, columns: u16, text: &str, style: Style) -> u16 {
-        let area = self.buffer.area;
-        if y >= area.bottom() || x >= area.right() {
-            return x;
-        }
-        let columns = columns.min(area.right() - x);
+        let Some(columns) = self.room(x, y, columns) else { return x };
         let text = harmless(text);
         #[cfg(test)]
         if width(&text) > columns {
@@ -51,12 +49,20 @@ impl<'b> Pen<'b> {
         text: &str,
         style: Style,
     ) -> u16 {
-        let area = self.buffer.area;
-        if y >= area.bottom() || x >= area.right() {
-            return x;
-        }
-        let columns = columns.min(area.right() - x);
+        let Some(columns) = self.room(x, y, columns) else { return x };
         self.buffer.set_stringn(x, y, printable(text), usize::from(columns), style).0
+    }
+
+    /// As many of these columns as there are; none beside the screen.
+    fn room(&self, x: u16, y: u16, columns: u16) -> Option<u16> {
+        let area = self.buffer.area;
+        let is_seen = y < area.bottom() && x < area.right();
+        is_seen.then(|| columns.min(area.right() - x))
+    }
+
+    /// The same as [`Self::put`], up to this column.
+    pub(super) fn put_to(&mut self, x: u16, y: u16, end: u16, text: &str, style: Style) -> u16 {
+        self.put(x, y, end.saturating_sub(x), text, style)
     }
 
     /// The same, with its end at column `right`.
@@ -86,13 +92,19 @@ impl<'b> Pen<'b> {
         }
     }
 
+    /// What went wrong, in this style, and below it the next step.
+    pub(super) fn told(&mut self, area: Rect, told: &Told, style: Style) {
+        self.put(area.x, area.y, area.width, &told.message, style);
+        let hint = told.hint.as_deref().unwrap_or_default();
+        self.put(area.x, area.y + 1, area.width, hint, self.theme.faint());
+    }
+
     /// A style over a whole area, behind what is written.
     pub(super) fn tint(&mut self, area: Rect, style: Style) {
         let area = area.intersection(self.buffer.area);
         self.buffer.set_style(area, style);
     }
 
-    /// Empties an area.
     pub(super) fn clear(&mut self, area: Rect) {
         let area = area.intersection(self.buffer.area);
         for position in area.positions() {
@@ -110,18 +122,9 @@ impl<'b> Pen<'b> {
         self.clear(if narrow { Rect { x: whole.x, width: whole.width, ..area } } else { area });
         let (line, accent) = (self.theme.line(), self.theme.accent());
         let (right, bottom) = (area.right().saturating_sub(1), area.bottom().saturating_sub(1));
-        for x in area.x..area.right() {
-            for (y, left, end) in [(area.y, "╭", "╮"), (bottom, "╰", "╯")] {
-                let part = if x == area.x {
-                    left
-                } else if x == right {
-                    end
-                } else {
-                    "─"
-                };
-                self.put(x, y, 1, part, line);
-            }
-        }
+        let edge = "─".repeat(usize::from(area.width.saturating_sub(2)));
+        self.put(area.x, area.y, area.width, &format!("╭{edge}╮"), line);
+        self.put(area.x, bottom, area.width, &format!("╰{edge}╯"), line);
         for y in area.y + 1..bottom {
             self.put(area.x, y, 1, "│", line);
             self.put(right, y, 1, "│", line);
@@ -160,7 +163,6 @@ pub(super) fn harmless(text: &str) -> String {
     in_sight(text).replace(['\n', '\t'], " ")
 }
 
-/// The columns that a text takes.
 pub(super) fn width(text: &str) -> u16 {
     u16::try_from(text.width()).unwrap_or(u16::MAX)
 }
@@ -183,6 +185,18 @@ pub(super) fn shortened(text: &str, columns: u16) -> String {
     short
 }
 
+/// The end of a path that is longer than its place: its name tells more than where it lies.
+pub(super) fn ending(path: &str, columns: u16) -> String {
+    let mut rest = path;
+    let mut told = path.to_owned();
+    while width(&told) > columns {
+        let Some((_, shorter)) = rest.split_once('/') else { break };
+        rest = shorter;
+        told = format!("…/{rest}");
+    }
+    told
+}
+
 /// A text in lines of at most so many columns, broken between words where that can be.
 pub(super) fn wrapped(text: &str, columns: u16) -> Vec<String> {
     let columns = usize::from(columns.max(1));
@@ -203,6 +217,14 @@ pub(super) fn wrapped(text: &str, columns: u16) -> Vec<String> {
     lines
 }
 
+pub(super) type Lines = Vec<(String, Style)>;
+
+/// A text in lines of at most so many columns, each behind the same mark.
+pub(super) fn styled(mark: &str, text: &str, columns: u16, style: Style) -> Lines {
+    let lines = wrapped(text, columns.saturating_sub(width(mark))).into_iter();
+    lines.map(|line| (format!("{mark}{line}"), style)).collect()
+}
+
 /// The first of its lines, with a sign where there are more.
 pub(super) fn beginning(text: &str, columns: u16, rows: usize) -> Vec<String> {
     let mut lines = wrapped(text, columns);
@@ -216,7 +238,6 @@ pub(super) fn beginning(text: &str, columns: u16, rows: usize) -> Vec<String> {
     lines
 }
 
-/// The byte at which a line is broken.
 fn break_at(text: &str, columns: usize) -> usize {
     let mut taken = 0;
     let mut blank = None;

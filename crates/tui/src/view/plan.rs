@@ -2,7 +2,7 @@
 
 use super::field::{self, BOX_COLUMNS, Value};
 use super::layout::middle;
-use super::pen::{Pen, wrapped};
+use super::pen::{Lines, Pen, styled};
 use crate::model::{Model, PlanBox, PlanField, Reading};
 use glis_client::labels::{Tone, task_mark};
 use glis_core::plan::TaskSpec;
@@ -13,76 +13,53 @@ use ratatui_core::style::Style;
 /// The longest word before a field, and a blank or two.
 const WORDS: u16 = 11;
 
-/// Draws it. Returns the place of the cursor.
-pub(super) fn draw(
-    model: &Model,
-    pen: &mut Pen<'_>,
-    area: Rect,
-    form: &PlanBox,
-) -> Option<(u16, u16)> {
+pub(super) fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect, form: &PlanBox) {
     let theme = model.theme;
     let columns = BOX_COLUMNS.min(area.width.saturating_sub(2));
-    let lines = below(model, form, columns.saturating_sub(4));
+    let lines = tasks(model, form, columns.saturating_sub(4));
     let fields = u16::try_from(PlanField::ALL.len()).unwrap_or(0);
     let rows = u16::try_from(lines.len()).unwrap_or(u16::MAX).saturating_add(fields + 3);
     let repo = form.repo.rsplit('/').next().unwrap_or_default();
     let place = middle(area, columns, rows.min(area.height.saturating_sub(2)));
     let inner = pen.frame(place, &format!("execute the plan of {repo}"));
-    let mut cursor = None;
     for (y, field) in (inner.y..inner.bottom()).zip(PlanField::ALL) {
-        let in_hand = form.field == field;
-        let style = if in_hand { theme.accent() } else { theme.faint() };
-        pen.put(inner.x, y, WORDS, field.word(), style);
-        let width = inner.width.saturating_sub(WORDS);
-        let found = value(pen, Rect { x: inner.x + WORDS, y, width, height: 1 }, (form, field));
-        cursor = if in_hand { found } else { cursor };
+        let chosen = form.shown(field);
+        let value = match field {
+            PlanField::Jobs => Value::Text(&form.jobs, "1, or as it is executed already"),
+            PlanField::File => Value::Text(&form.file, "the repository's own, .glis/plan.toml"),
+            PlanField::Only | PlanField::Review => Value::Choice(&chosen),
+        };
+        let place = Rect { y, height: 1, ..inner };
+        field::field(pen, place, (field.word(), WORDS), form.field == field, &value);
     }
     let top = inner.y + fields + 1;
     let room = usize::from(inner.bottom().saturating_sub(top));
     // What is wrong, else a blank line, parts the two.
     if let Some(fault) = form.fault.as_deref().filter(|_| inner.height > fields) {
-        let width = inner.width.saturating_sub(WORDS);
-        pen.put(inner.x + WORDS, inner.y + fields, width, fault, theme.tone(Tone::Bad));
+        let y = inner.y + fields;
+        pen.put_to(inner.x + WORDS, y, inner.right(), fault, theme.tone(Tone::Bad));
     }
-    let more = lines.len().saturating_sub(room);
+    let below = lines.len().saturating_sub(room);
     for (y, (text, style)) in (top..inner.bottom()).zip(lines) {
         pen.put(inner.x, y, inner.width, &text, style);
     }
-    if more > 0 && room > 0 {
-        let text = format!(" ↓ {more} more ");
-        pen.put_right(inner.right(), inner.bottom(), inner.width, &text, theme.faint());
+    if room > 0 {
+        field::more(pen, inner, below);
     }
-    cursor
 }
 
-fn value(
-    pen: &mut Pen<'_>,
-    place: Rect,
-    (form, field): (&PlanBox, PlanField),
-) -> Option<(u16, u16)> {
-    let chosen = form.shown(field);
-    let value = match field {
-        PlanField::Jobs => Value::Text(&form.jobs, "1, or as it is executed already"),
-        PlanField::File => Value::Text(&form.file, "the repository's own, .glis/plan.toml"),
-        PlanField::Only | PlanField::Review => Value::Choice(&chosen),
-    };
-    field::value(pen, place, form.field == field, &value)
-}
-
-/// Its tasks, or why there are none.
-fn below(model: &Model, form: &PlanBox, columns: u16) -> Vec<(String, Style)> {
+fn tasks(model: &Model, form: &PlanBox, columns: u16) -> Lines {
     let theme = model.theme;
     match &form.reading {
-        Reading::UnderWay => vec![("…".to_owned(), theme.faint())],
+        Reading::Empty | Reading::Loading => vec![("…".to_owned(), theme.faint())],
         Reading::Fault(told) => {
-            let message = wrapped(&told.message, columns).into_iter();
-            let hint = told.hint.as_deref().map(|hint| wrapped(hint, columns)).unwrap_or_default();
-            let message = message.map(|line| (line, theme.tone(Tone::Bad)));
-            message.chain(hint.into_iter().map(|line| (line, theme.faint()))).collect()
+            let hint = told.hint.as_deref().unwrap_or_default();
+            let message = styled("", &told.message, columns, theme.tone(Tone::Bad));
+            [message, styled("", hint, columns, theme.faint())].concat()
         }
-        Reading::Found(found) => {
-            let tasks = found.tasks.iter().map(|written| &written.task);
-            tasks.map(|task| line(model, found, task)).collect()
+        Reading::Shown(found) => {
+            let all = found.tasks.iter().map(|written| &written.task);
+            all.map(|task| line(model, found, task)).collect()
         }
     }
 }

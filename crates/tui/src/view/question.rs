@@ -1,6 +1,6 @@
 //! One question: in a line, or whole with everything that it asks leave for.
 
-use super::pen::{harmless, width, wrapped};
+use super::pen::{Lines, harmless, styled, width, wrapped};
 use crate::command::Command;
 use crate::keymap::Place;
 use crate::model::{Access, Model};
@@ -9,16 +9,13 @@ use glis_client::labels::{Tone, doubt};
 use glis_client::{edits, questions, said_beside};
 use glis_core::talk::{ALLOW, ALLOW_FOR_SESSION, AskKind};
 use glis_core::verdict::Want;
-use glis_wire::view::{SessionView, WaitingFor};
-use ratatui_core::style::Style;
+use glis_wire::view::{SessionRow, WaitingFor};
 
 /// As many choices have a digit.
 const DIGITS: usize = 9;
 
-type Lines = Vec<(String, Style)>;
-
 /// What is asked, for a line of a list.
-pub(super) fn in_short(session: &SessionView, ask: &WaitingFor) -> String {
+pub(super) fn in_short(session: &SessionRow, ask: &WaitingFor) -> String {
     match ask.kind {
         AskKind::Doubt => format!("{} {}", doubt(ask), ask.text),
         AskKind::Approval | AskKind::Question => text(session, ask),
@@ -26,7 +23,7 @@ pub(super) fn in_short(session: &SessionView, ask: &WaitingFor) -> String {
 }
 
 /// Its words. A file that it is about is named as in the worktree; a command stays as it is run.
-fn text(session: &SessionView, ask: &WaitingFor) -> String {
+fn text(session: &SessionRow, ask: &WaitingFor) -> String {
     let is_edit = matches!(ask.wants, Some(Want::Edit { .. }));
     match session.worktree.as_ref().filter(|_| is_edit) {
         Some(worktree) => ask.text.replace(&format!("{worktree}/"), ""),
@@ -35,7 +32,7 @@ fn text(session: &SessionView, ask: &WaitingFor) -> String {
 }
 
 /// A path of the worktree as it is called there; any other one whole.
-fn relative<'p>(session: &SessionView, path: &'p str) -> &'p str {
+fn relative<'p>(session: &SessionRow, path: &'p str) -> &'p str {
     let inside = session.worktree.as_ref().and_then(|tree| path.strip_prefix(tree.as_str()));
     inside.and_then(|rest| rest.strip_prefix('/')).unwrap_or(path)
 }
@@ -52,7 +49,7 @@ pub(super) fn kind(kind: AskKind) -> &'static str {
 /// Everything that has to be seen before it is answered.
 pub(super) fn whole(
     model: &Model,
-    (session, ask): (&SessionView, &WaitingFor),
+    (session, ask): (&SessionRow, &WaitingFor),
     columns: u16,
 ) -> Lines {
     let theme = model.theme;
@@ -61,35 +58,34 @@ pub(super) fn whole(
     if ask.kind == AskKind::Doubt {
         lines.extend([(doubt(ask), theme.tone(Tone::Attention)), air()]);
     }
-    let words = wrapped(&text(session, ask), columns);
-    lines.extend(words.into_iter().map(|line| (line, theme.text())));
+    lines.extend(styled("", &text(session, ask), columns, theme.text()));
+    let named = |path: &String| {
+        let path = format!("✎ {}", relative(session, path));
+        styled("", &path, columns, theme.accent())
+    };
     let edits = ask.input.as_ref().map_or_else(Vec::new, edits);
     match &ask.wants {
         Some(Want::Command { line, folder }) => {
             lines.push(air());
-            let shown = wrapped(line, columns.saturating_sub(2));
-            lines.extend(shown.into_iter().map(|line| (format!("$ {line}"), theme.accent())));
-            let place = folder.as_ref().map(|folder| format!("in {folder}"));
-            let place = place.into_iter().flat_map(|text| wrapped(&text, columns));
-            lines.extend(place.map(|line| (line, theme.faint())));
+            lines.extend(styled("$ ", line, columns, theme.accent()));
+            if let Some(folder) = folder {
+                lines.extend(styled("", &format!("in {folder}"), columns, theme.faint()));
+            }
         }
         Some(Want::Edit { paths }) if edits.is_empty() => {
             lines.push(air());
-            let named = paths.iter().map(|path| format!("✎ {}", relative(session, path)));
-            let named = named.flat_map(|path| wrapped(&path, columns));
-            lines.extend(named.map(|path| (path, theme.accent())));
+            lines.extend(paths.iter().flat_map(named));
         }
         Some(Want::Edit { .. }) | None => {}
     }
     for edit in &edits {
         lines.push(air());
-        let path = format!("✎ {}", relative(session, &edit.path));
-        lines.extend(wrapped(&path, columns).into_iter().map(|line| (line, theme.accent())));
+        lines.extend(named(&edit.path));
         lines.extend(edit.lines.iter().flat_map(|line| patch_line(line, columns, theme)));
     }
-    let beside = said_beside(ask).into_iter().map(|(name, words)| format!("{name}: {words}"));
-    let beside = beside.flat_map(|words| wrapped(&words, columns));
-    lines.extend(beside.map(|line| (line, theme.faint())));
+    for (name, words) in said_beside(ask) {
+        lines.extend(styled("", &format!("{name}: {words}"), columns, theme.faint()));
+    }
     lines.extend(chosen_from(ask, columns, theme));
     lines
 }
@@ -97,14 +93,12 @@ pub(super) fn whole(
 /// What can be pressed for it, below it.
 pub(super) fn keys(
     model: &Model,
-    (session, ask): (&SessionView, &WaitingFor),
+    (session, ask): (&SessionRow, &WaitingFor),
     columns: u16,
 ) -> Lines {
     let theme = model.theme;
-    let keys = wrapped(&keys_for(model, session, ask), columns).into_iter();
-    let air = || (String::new(), theme.text());
-    let rows = keys.map(|line| (line, theme.faint()));
-    std::iter::once(air()).chain(rows).chain(std::iter::once(air())).collect()
+    let air = || vec![(String::new(), theme.text())];
+    [air(), styled("", &keys_for(model, session, ask), columns, theme.faint()), air()].concat()
 }
 
 /// What may be answered, with what the agent says of it. The choices of a single question have their digits.
@@ -121,8 +115,7 @@ fn chosen_from(ask: &WaitingFor, columns: u16, theme: Theme) -> Lines {
         if choices.is_empty() {
             lines.push(air());
             let text = Some(question.question).filter(|_| all.len() > 1);
-            let text = wrapped(text.unwrap_or_default(), columns).into_iter();
-            lines.extend(text.map(|line| (line, theme.text())));
+            lines.extend(styled("", text.unwrap_or_default(), columns, theme.text()));
             for option in &question.options {
                 lines.extend(offered(("·", option.label), option.about, columns, theme));
             }
@@ -138,8 +131,7 @@ fn chosen_from(ask: &WaitingFor, columns: u16, theme: Theme) -> Lines {
 fn offered((mark, label): (&str, &str), about: Option<&str>, columns: u16, theme: Theme) -> Lines {
     let shown = wrapped(label, columns.saturating_sub(3)).into_iter().enumerate();
     let shown = shown.map(|(row, text)| format!("{}  {text}", if row == 0 { mark } else { " " }));
-    let about = wrapped(about.unwrap_or_default(), columns.saturating_sub(3)).into_iter();
-    let about = about.map(|line| (format!("   {line}"), theme.faint()));
+    let about = styled("   ", about.unwrap_or_default(), columns, theme.faint());
     shown.map(|line| (line, theme.accent())).chain(about).collect()
 }
 
@@ -199,9 +191,8 @@ fn is_from_screen(ask: &WaitingFor) -> bool {
     ask.request.starts_with("screen-")
 }
 
-/// What can be pressed for it.
-pub(crate) fn keys_for(model: &Model, session: &SessionView, ask: &WaitingFor) -> String {
-    if model.access == Access::ReadOnly {
+pub(crate) fn keys_for(model: &Model, session: &SessionRow, ask: &WaitingFor) -> String {
+    if model.house.access == Access::ReadOnly {
         return "read-only: it is answered elsewhere".to_owned();
     }
     let key = |command: Command| model.key(Place::Asks, command);

@@ -4,7 +4,7 @@ use super::pen::{Pen, width};
 use crate::model::{Model, SPIN_MS, running_secs};
 use glis_client::labels::Tone;
 use glis_core::Status;
-use glis_wire::view::SessionView;
+use glis_wire::view::SessionRow;
 use ratatui_core::layout::Rect;
 use ratatui_core::style::Modifier;
 
@@ -40,7 +40,7 @@ pub(super) fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
     pen.put(x + 1, area.y, width(&state), &state, style);
 }
 
-fn parts(model: &Model, session: &SessionView) -> Vec<String> {
+fn parts(model: &Model, session: &SessionRow) -> Vec<String> {
     let mut parts = vec!["glis".to_owned(), session.name.clone()];
     parts.push(clock(running_secs(session, model.now)));
     if let Some(own) = &session.looped {
@@ -48,7 +48,7 @@ fn parts(model: &Model, session: &SessionView) -> Vec<String> {
     }
     parts.extend(session.task.as_ref().map(|task| format!("task {task}")));
     parts.extend(counts(session));
-    parts.extend(model.changes.get(&session.id).map(|files| match files {
+    parts.extend(model.rows.changes.get(&session.id).map(|files| match files {
         1 => "1 file modified".to_owned(),
         files => format!("{files} files modified"),
     }));
@@ -56,8 +56,8 @@ fn parts(model: &Model, session: &SessionView) -> Vec<String> {
 }
 
 /// `✓2 ●1 ○3`, where there are any tasks.
-pub(super) fn counts(session: &SessionView) -> Option<String> {
-    let SessionView { tasks_done, tasks_active, tasks_open, .. } = session;
+pub(super) fn counts(session: &SessionRow) -> Option<String> {
+    let SessionRow { tasks_done, tasks_active, tasks_open, .. } = session;
     let any = tasks_done + tasks_active + tasks_open > 0;
     any.then(|| format!("✓{tasks_done} ●{tasks_active} ○{tasks_open}"))
 }
@@ -66,7 +66,7 @@ fn clock(secs: i64) -> String {
     format!("{:02}:{:02}:{:02}", secs / 3600, secs / 60 % 60, secs % 60)
 }
 
-fn state(model: &Model, session: &SessionView) -> (String, Tone) {
+fn state(model: &Model, session: &SessionRow) -> (String, Tone) {
     let turn = usize::try_from(model.now.ms / SPIN_MS).unwrap_or(0);
     let wheel = WHEEL.get(turn % WHEEL.len()).copied().unwrap_or("◐");
     let own = session.looped.as_deref().map(|own| own.state.as_str());

@@ -9,20 +9,15 @@ use glis_screen::{Colour, Look, Screen};
 use ratatui_core::layout::Rect;
 use ratatui_core::style::{Color, Modifier, Style};
 
-/// Draws it.
 pub(super) fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
     let theme = model.theme;
     // It needs no screen: that is drawn anew after a suspension, and what is looked at stays.
-    if let (Some(past), Mode::Past { .. }) = (&model.past, &model.mode) {
+    if let (Some(past), Mode::Past { .. }) = (&model.pane.past, &model.mode) {
         return look_back(model, past, pen, area);
     }
-    match &model.preview.shown {
+    match &model.pane.preview.shown {
         Shown::Nothing => {}
-        Shown::Refused(told) => {
-            pen.put(area.x, area.y, area.width, &told.message, theme.tone(Tone::Attention));
-            let hint = told.hint.as_deref().unwrap_or_default();
-            pen.put(area.x, area.y + 1, area.width, hint, theme.faint());
-        }
+        Shown::Refused(told) => pen.told(area, told, theme.tone(Tone::Attention)),
         Shown::Screen(screen, _) => show(screen, window(model, screen, area), pen, area),
     }
 }
@@ -38,7 +33,7 @@ fn window(model: &Model, screen: &Screen, area: Rect) -> (u16, u16) {
 
 /// The cell of the session's own terminal at a place of ours.
 pub(super) fn cell_at(model: &Model, area: Rect, column: u16, row: u16) -> Option<(u16, u16)> {
-    let Shown::Screen(screen, _) = &model.preview.shown else { return None };
+    let Shown::Screen(screen, _) = &model.pane.preview.shown else { return None };
     let (first_column, first_row) = window(model, screen, area);
     let (x, y) = (column.checked_sub(area.x)? + first_column, row.checked_sub(area.y)? + first_row);
     let size = screen.size();
@@ -47,8 +42,16 @@ pub(super) fn cell_at(model: &Model, area: Rect, column: u16, row: u16) -> Optio
 
 /// The place of the session's own cursor, where it is seen.
 pub(super) fn cursor_at(model: &Model, area: Rect) -> Option<(u16, u16)> {
-    let screen = model.preview.live()?;
-    let (first_column, first_row) = window(model, screen, area);
+    let screen = model.pane.preview.live()?;
+    seen_cursor(screen, window(model, screen, area), area)
+}
+
+/// The place of a terminal's cursor, where it is seen.
+fn seen_cursor(
+    screen: &Screen,
+    (first_column, first_row): (u16, u16),
+    area: Rect,
+) -> Option<(u16, u16)> {
     let (column, row) = screen.cursor();
     let place = (area.x + column.checked_sub(first_column)?, area.y + row.checked_sub(first_row)?);
     (screen.shows_cursor() && area.contains(place.into())).then_some(place)
@@ -102,11 +105,8 @@ fn show(screen: &Screen, (first_column, first_row): (u16, u16), pen: &mut Pen<'_
             cell.set_symbol(text).set_style(style_of(look, no_colour));
         }
     });
-    let (column, row) = screen.cursor();
-    let place =
-        (area.x + column.saturating_sub(first_column), area.y + row.saturating_sub(first_row));
-    let is_seen = screen.shows_cursor() && column >= first_column && area.contains(place.into());
-    if let Some(cell) = pen.buffer.cell_mut(place).filter(|_| is_seen) {
+    let cursor = seen_cursor(screen, (first_column, first_row), area);
+    if let Some(cell) = cursor.and_then(|place| pen.buffer.cell_mut(place)) {
         cell.set_style(Style::new().add_modifier(Modifier::REVERSED));
     }
 }

@@ -2,19 +2,12 @@
 
 use super::store::{NAME, Store, StoreFault};
 use super::{Book, Paired, Refused};
+use glis_os::watch::{Change, Watch};
 use glis_wire::call::Scope;
-use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
-use rustix::io::Errno;
 use std::io;
-use std::mem::MaybeUninit;
-use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use tokio::io::unix::AsyncFd;
 use tokio::sync::watch;
-
-/// Some events with the longest names that files can have.
-const BUFFER_BYTES: usize = 4096;
 
 type Stamp = Option<(u64, i64, u64)>;
 
@@ -117,43 +110,16 @@ impl Devices {
 
     /// Tells whoever was let in before that the file has changed, for as long as it is polled.
     pub(crate) async fn watch(&self) -> io::Result<()> {
-        let fd = watched(&self.store)?;
+        let watch = Watch::new()?;
+        watch.entries_of(self.store.folder())?;
         loop {
-            let mut ready = fd.readable().await?;
-            if concerns_us(fd.get_ref())? {
+            let concerns_us = |change: &Change| match change {
+                Change::Entry(name) => name == NAME,
+                Change::Folder => true,
+            };
+            if watch.next().await?.iter().any(concerns_us) {
                 self.changes.send_replace(());
             }
-            ready.clear_ready();
-        }
-    }
-}
-
-#[expect(
-    deprecated,
-    reason = "its successor is unsafe for descriptors that may be closed; an `OwnedFd` is not"
-)]
-fn watched(store: &Store) -> io::Result<AsyncFd<OwnedFd>> {
-    let fd = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?;
-    let what = WatchFlags::DELETE | WatchFlags::MOVED_FROM | WatchFlags::MOVED_TO;
-    inotify::add_watch(&fd, store.folder(), what | WatchFlags::CLOSE_WRITE | WatchFlags::ATTRIB)?;
-    AsyncFd::new(fd)
-}
-
-/// Reads what has happened. Whether any of it is about the file.
-fn concerns_us(fd: &OwnedFd) -> io::Result<bool> {
-    let mut buffer = [MaybeUninit::uninit(); BUFFER_BYTES];
-    let mut reader = Reader::new(fd, &mut buffer);
-    let mut found = false;
-    loop {
-        match reader.next() {
-            Ok(event) => {
-                let named =
-                    event.file_name().is_some_and(|name| name.to_bytes() == NAME.as_bytes());
-                found |= named || event.events().contains(ReadFlags::QUEUE_OVERFLOW);
-            }
-            Err(Errno::AGAIN) => return Ok(found),
-            Err(Errno::INTR) => {}
-            Err(fault) => return Err(fault.into()),
         }
     }
 }

@@ -17,7 +17,6 @@ const BYTES_MAX: u64 = 16 * 1024 * 1024;
 /// As the daemon makes it: whoever is first makes the folder that both use.
 const FOLDER_MODE: u32 = 0o700;
 
-/// Where the file is.
 #[derive(Debug, Clone)]
 pub(crate) struct Store {
     folder: PathBuf,
@@ -28,23 +27,12 @@ pub(crate) struct Store {
 pub(crate) enum StoreFault {
     /// The system does not let us.
     #[error("{path}: {why}")]
-    Io {
-        /// What was touched.
-        path: String,
-        /// What the system says.
-        why: String,
-    },
+    Io { path: String, why: String },
     /// Another user could have written it, or can read it.
     #[error("{0} belongs to another user, is a link, or is open to others; it is not used")]
     NotOurs(String),
-    /// It makes no sense.
     #[error("{path} is damaged: {why}")]
-    Damaged {
-        /// The file.
-        path: String,
-        /// Where.
-        why: String,
-    },
+    Damaged { path: String, why: String },
     /// The change is not possible.
     #[error(transparent)]
     Refused(#[from] Refused),

@@ -1,10 +1,10 @@
 //! What can be asked for of the whole house, and of the server itself.
 
 use super::sessions::{MODES, ON_TIMEOUT, clearing};
-use super::{Act, Gives, Row, Verb};
-use crate::Told;
+use super::{Act, Gives, REPO, Row, Verb, row};
 use crate::given::{Given, Kind, may, must, usage};
 use glis_core::pause::{PauseMode, PauseReason};
+use glis_verbs::Complaint;
 use glis_wire::call::Scope;
 use glis_wire::client::{Action, Discard, PauseAll, Request, TrashAction, Which};
 use glis_wire::plan::PlanRequest;
@@ -15,186 +15,103 @@ const HITS_USUAL: u32 = 50;
 const HITS_MAX: u32 = 1000;
 
 pub(super) const ROWS: &[Row] = &[
-    Row {
-        verb: "events",
-        method: Verb::Get,
-        path: "/events",
-        scope: Scope::Watch,
-        does: "What happens, as it happens: `id` is the event's `seq`, so `Last-Event-ID` goes on \
+    row(Verb::Get, "events", "/events", Scope::Watch, Gives::Stream)
+        .does(
+            "What happens, as it happens: `id` is the event's `seq`, so `Last-Event-ID` goes on \
                where a connection broke; `event: beat` comes every 15 seconds, `event: anew` says \
                that numbers mean other events from here on",
-        takes: &[
+        )
+        .takes(&[
             may("from", Kind::Number, "First sequence number; 1 if not given"),
             may("log", Kind::Text, "The log that the number counts in: `log_id` of the status"),
-        ],
-        gives: Gives::Stream,
-        act: Act::Events,
-    },
-    Row {
-        verb: "",
-        method: Verb::Get,
-        path: "/openapi.json",
-        scope: Scope::Watch,
-        does: "This description",
-        takes: &[],
-        gives: Gives::Object,
-        act: Act::OpenApi,
-    },
-    Row {
-        verb: "",
-        method: Verb::Get,
-        path: "/device",
-        scope: Scope::Watch,
-        does: "The name and the scope of who asks",
-        takes: &[],
-        gives: Gives::Object,
-        act: Act::Device,
-    },
-    Row {
-        verb: "",
-        method: Verb::Post,
-        path: "/device/forget",
-        scope: Scope::Watch,
-        does: "Forget who asks: the device or token is good for nothing any more",
-        takes: &[],
-        gives: Gives::Object,
-        act: Act::Forget,
-    },
-    Row {
-        verb: "",
-        method: Verb::Get,
-        path: "/status",
-        scope: Scope::Watch,
-        does: "The daemon about itself: gate, limits, the number of the last event",
-        takes: &[],
-        gives: Gives::Object,
-        act: Act::Ask(|_| Ok(Request::DaemonStatus)),
-    },
-    Row {
-        verb: "pause",
-        method: Verb::Post,
-        path: "/pause",
-        scope: Scope::Manage,
-        does: "Pause everything that runs; nothing starts until everything is resumed",
-        takes: &[
+        ])
+        .acts(Act::Events),
+    row(Verb::Get, "", "/openapi.json", Scope::Watch, Gives::Object)
+        .does("This description")
+        .acts(Act::OpenApi),
+    row(Verb::Get, "", "/device", Scope::Watch, Gives::Object)
+        .does("The name and the scope of who asks")
+        .acts(Act::Device),
+    row(Verb::Post, "", "/device/forget", Scope::Watch, Gives::Object)
+        .does("Forget who asks: the device or token is good for nothing any more")
+        .acts(Act::Forget),
+    row(Verb::Get, "", "/status", Scope::Watch, Gives::Object)
+        .does("The daemon about itself: gate, limits, the number of the last event")
+        .asks(|_| Ok(Request::DaemonStatus)),
+    row(Verb::Post, "pause", "/pause", Scope::Manage, Gives::Array)
+        .does("Pause everything that runs; nothing starts until everything is resumed")
+        .takes(&[
             may("mode", MODES, "When to stop the agents; default: boundary"),
             may("on_timeout", ON_TIMEOUT, "What to do with those that do not stop in time"),
             may("remove_worktree", Kind::Flag, "Remove the worktrees afterwards"),
             may("force", Kind::Flag, "Remove them even with files that are in no snapshot"),
             may("keep_worktree", Kind::Flag, "Keep the worktrees, whatever is configured"),
             may("reason", Kind::Word(&["user", "shutdown"]), "What everything is paused for"),
-        ],
-        gives: Gives::Array,
-        act: Act::Ask(pause_all),
-    },
-    Row {
-        verb: "resume",
-        method: Verb::Post,
-        path: "/resume",
-        scope: Scope::Manage,
-        does: "Resume what the last pause of everything has stopped, or all that are interrupted",
-        takes: &[
+        ])
+        .asks(pause_all),
+    row(Verb::Post, "resume", "/resume", Scope::Manage, Gives::Array)
+        .does("Resume what the last pause of everything has stopped, or all that are interrupted")
+        .takes(&[
             may("from_log", Kind::Flag, "Go by the event log"),
             may("interrupted", Kind::Flag, "All sessions whose process died uncleanly"),
             may("prompt", Kind::Text, "The first message after they are back"),
-        ],
-        gives: Gives::Array,
-        act: Act::Ask(resume_all),
-    },
-    Row {
-        verb: "search",
-        method: Verb::Get,
-        path: "/search",
-        scope: Scope::Watch,
-        does: "Search all conversations, also of removed sessions",
-        takes: &[
+        ])
+        .asks(resume_all),
+    row(Verb::Get, "search", "/search", Scope::Watch, Gives::Array)
+        .does("Search all conversations, also of removed sessions")
+        .takes(&[
             must("words", Kind::Text, "all of them must occur"),
             may("most", Kind::UpTo(HITS_MAX as u64), "Maximum number of results; 50 if not given"),
-        ],
-        gives: Gives::Array,
-        act: Act::Ask(|given| Ok(search(given))),
-    },
-    Row {
-        verb: "auto-yes",
-        method: Verb::Get,
-        path: "/auto-yes/log",
-        scope: Scope::Watch,
-        does: "What the rules have said: when, about what, by which rule",
-        takes: &[
+        ])
+        .asks(|given| Ok(search(given))),
+    row(Verb::Get, "auto-yes", "/auto-yes/log", Scope::Watch, Gives::Array)
+        .does("What the rules have said: when, about what, by which rule")
+        .takes(&[
             may("name", Kind::Text, "Only of this session"),
             may("new", Kind::Flag, "Only what no list of all has shown yet"),
-        ],
-        gives: Gives::Array,
-        act: Act::Ask(|given| {
+        ])
+        .asks(|given| {
             Ok(Request::Verdicts { session: given.text("name"), fresh: given.flag("new") })
         }),
-    },
-    Row {
-        verb: "doctor",
-        method: Verb::Get,
-        path: "/doctor",
-        scope: Scope::Watch,
-        does: "Look for problems and say how to fix them",
-        takes: &[],
-        gives: Gives::Array,
-        act: Act::Ask(|_| Ok(Request::Doctor)),
-    },
-    Row {
-        verb: "trash",
-        method: Verb::Get,
-        path: "/trash",
-        scope: Scope::Watch,
-        does: "List removed sessions",
-        takes: &[],
-        gives: Gives::Array,
-        act: Act::Ask(|_| Ok(Request::Trash)),
-    },
-    Row {
-        verb: "trash",
-        method: Verb::Post,
-        path: "/trash/empty",
-        scope: Scope::Manage,
-        does: "Delete removed sessions for good: those past their deadline, or those that are named",
-        takes: &[
+    row(Verb::Get, "doctor", "/doctor", Scope::Watch, Gives::Array)
+        .does("Look for problems and say how to fix them")
+        .asks(|_| Ok(Request::Doctor)),
+    row(Verb::Post, "repo", "/repo/moved", Scope::Manage, Gives::Array)
+        .does("Say where a repository is now")
+        .takes(&[must("old", Kind::Text, "where it was"), must("new", Kind::Text, "where it is")])
+        .asks(|given| {
+            Ok(Request::RepoMoved { from: given.needed("old"), to: given.needed("new") })
+        }),
+    row(Verb::Get, "trash", "/trash", Scope::Watch, Gives::Array)
+        .does("List removed sessions")
+        .asks(|_| Ok(Request::Trash)),
+    row(Verb::Post, "trash", "/trash/empty", Scope::Manage, Gives::Object)
+        .does(
+            "Delete removed sessions for good: those past their deadline, or those that are named",
+        )
+        .takes(&[
             may("names", Kind::Texts, "Names or ids of removed sessions"),
             may("all", Kind::Flag, "Everything in the trash"),
             may("yes", Kind::Flag, "Deleting before the deadline is meant"),
-        ],
-        gives: Gives::Object,
-        act: Act::Ask(empty),
-    },
-    Row {
-        verb: "trash",
-        method: Verb::Post,
-        path: "/trash/{session}/restore",
-        scope: Scope::Manage,
-        does: "Take a session out of the trash",
-        takes: &[may("name", Kind::Text, "Under this name")],
-        gives: Gives::Session,
-        act: Act::Ask(|given| {
+        ])
+        .asks(empty),
+    row(Verb::Post, "trash", "/trash/{session}/restore", Scope::Manage, Gives::Session)
+        .does("Take a session out of the trash")
+        .takes(&[may("name", Kind::Text, "Under this name")])
+        .asks(|given| {
             let action = TrashAction::Restore { name: given.text("name") };
             Ok(Request::TrashAct { session: given.name.clone(), action })
         }),
-    },
-    Row {
-        verb: "runs",
-        method: Verb::Get,
-        path: "/runs",
-        scope: Scope::Watch,
-        does: "List the runs of a task, or of all tasks of a repository",
-        takes: &[
-            must("repo", Kind::Path, "an absolute path of a folder in the repository"),
-            may("task", Kind::Text, "The task's id"),
-        ],
-        gives: Gives::Array,
-        act: Act::Ask(|given| {
-            let (place, task) = (given.text("repo").unwrap_or_default(), given.text("task"));
+    row(Verb::Get, "runs", "/runs", Scope::Watch, Gives::Array)
+        .does("List the runs of a task, or of all tasks of a repository")
+        .takes(&[REPO, may("task", Kind::Text, "The task's id")])
+        .asks(|given| {
+            let (place, task) = (given.needed("repo"), given.text("task"));
             Ok(Request::Plan(PlanRequest::Runs { place, task }))
         }),
-    },
 ];
 
-fn pause_all(given: &Given) -> Result<Request, Told> {
+fn pause_all(given: &Given) -> Result<Request, Complaint> {
     Ok(Request::PauseAll(PauseAll {
         mode: given.meant("mode").unwrap_or(PauseMode::Boundary),
         on_timeout: given.meant("on_timeout"),
@@ -203,7 +120,7 @@ fn pause_all(given: &Given) -> Result<Request, Told> {
     }))
 }
 
-fn resume_all(given: &Given) -> Result<Request, Told> {
+fn resume_all(given: &Given) -> Result<Request, Complaint> {
     let prompt = given.text("prompt");
     let which = match (given.flag("interrupted"), &prompt) {
         (true, _) => Which::Interrupted,
@@ -219,10 +136,10 @@ fn resume_all(given: &Given) -> Result<Request, Told> {
 fn search(given: &Given) -> Request {
     let most = given.number("most").and_then(|most| u32::try_from(most).ok());
     let most = most.unwrap_or(HITS_USUAL);
-    Request::Search { words: given.text("words").unwrap_or_default(), most }
+    Request::Search { words: given.needed("words"), most }
 }
 
-fn empty(given: &Given) -> Result<Request, Told> {
+fn empty(given: &Given) -> Result<Request, Complaint> {
     let which = match (given.texts("names"), given.flag("all")) {
         (names, true) if !names.is_empty() => {
             return Err(usage("either `names` or `all`"));

@@ -1,9 +1,9 @@
 //! What makes a session: `new`, and `loop`, which also changes the limits of one.
 
-use super::{Gives, Row, Verb, row};
-use crate::Told;
+use super::{Gives, REPO, Row, Verb, row};
 use crate::given::{Field, Given, Kind, may, must, usage};
 use glis_core::looping::{FAILURES_MAX, LoopChange, LoopContext, LoopSpec};
+use glis_verbs::Complaint;
 use glis_wire::call::Scope;
 use glis_wire::client::{Action, NewSession, Request};
 
@@ -12,7 +12,7 @@ macro_rules! fields {
     ($($more:expr),* $(,)?) => {
         &[
             $($more,)*
-            must("repo", Kind::Path, "an absolute path of a folder in the repository"),
+            REPO,
             may("agent", Kind::Text, "The agent"),
             may("base", Kind::Text, "Revision to begin from"),
             may("in_place", Kind::Flag, "Work in the repository itself, without a worktree"),
@@ -47,15 +47,15 @@ const LOOP: &[Field] = fields![
 ];
 
 pub(super) const ROWS: &[Row] = &[
-    row(Verb::Post, "new", "/sessions", Scope::Manage)
+    row(Verb::Post, "new", "/sessions", Scope::Manage, Gives::Session)
         .does("Start a session in its own worktree, on its own branch")
         .takes(NEW)
         .asks(|given| Ok(Request::New(Box::new(wanted(given)?)))),
-    row(Verb::Post, "loop", "/loops", Scope::Manage)
-        .does("Start a session that is given the same words again and again")
+    row(Verb::Post, "loop", "/loops", Scope::Manage, Gives::Session)
+        .does("Run an agent on the same prompt repeatedly, until a condition holds")
         .takes(LOOP)
         .asks(iterate),
-    row(Verb::Post, "loop", "/sessions/{session}/loop", Scope::Manage)
+    row(Verb::Post, "loop", "/sessions/{session}/loop", Scope::Manage, Gives::Session)
         .does("Change the limits of a loop")
         .takes(&[
             may("max", Kind::Number, "Maximum number of iterations"),
@@ -64,11 +64,10 @@ pub(super) const ROWS: &[Row] = &[
             may("max_failures", Kind::Number, "Pause it after so many failures in a row"),
             may("lift", Kind::Words(&["max", "until", "max_cost"]), "Limits that are lifted"),
         ])
-        .gives(Gives::Session)
         .asks(change),
 ];
 
-fn wanted(given: &Given) -> Result<NewSession, Told> {
+fn wanted(given: &Given) -> Result<NewSession, Complaint> {
     let worktree = ["remove_worktree_on_pause", "keep_worktree_on_pause"].map(|f| given.flag(f));
     let remove_worktree = match worktree {
         [true, true] => return Err(usage("the worktree is either removed or kept")),
@@ -76,27 +75,11 @@ fn wanted(given: &Given) -> Result<NewSession, Told> {
         [false, true] => Some(false),
         [false, false] => None,
     };
-    Ok(NewSession {
-        name: given.text("name"),
-        agent: given.text("agent"),
-        prompt: given.text("prompt"),
-        repo: given.text("repo").unwrap_or_default(),
-        base: given.text("base"),
-        in_place: given.flag("in_place"),
-        headless: given.flag("headless"),
-        persona: given.text("persona"),
-        model: given.text("model"),
-        idle_timeout_secs: given.time_ms("idle_timeout").map(|ms| ms / 1000),
-        auto_yes: given.flag("auto_yes"),
-        argv: given.texts("argv"),
-        remove_worktree,
-        keep_process: given.flag("keep_process"),
-        looped: None,
-        spec_file: None,
-    })
+    let idle_timeout_secs = given.time_ms("idle_timeout").map(|ms| ms / 1000);
+    Ok(NewSession { idle_timeout_secs, remove_worktree, ..given.over(&NewSession::default())? })
 }
 
-fn iterate(given: &Given) -> Result<Request, Told> {
+fn iterate(given: &Given) -> Result<Request, Complaint> {
     let spec_file = given.text("spec");
     if spec_file.is_some() == given.text("prompt").is_some() {
         return Err(usage("either `prompt` or `spec` says what is to be done"));
@@ -113,7 +96,7 @@ fn iterate(given: &Given) -> Result<Request, Told> {
     Ok(Request::New(Box::new(NewSession { looped, spec_file, ..wanted(given)? })))
 }
 
-fn change(given: &Given) -> Result<Request, Told> {
+fn change(given: &Given) -> Result<Request, Complaint> {
     let lifted: Vec<String> = given.texts("lift");
     let lifts = |name: &str| lifted.iter().any(|lifted| lifted == name);
     let change = LoopChange {
@@ -128,8 +111,7 @@ fn change(given: &Given) -> Result<Request, Told> {
     Ok(Request::Act { session: given.name.clone(), action: Action::SetLoop { change } })
 }
 
-/// A number of iterations.
-fn count(given: &Given, name: &str) -> Result<Option<u32>, Told> {
+pub(super) fn count(given: &Given, name: &str) -> Result<Option<u32>, Complaint> {
     match given.number(name).map(u32::try_from) {
         None => Ok(None),
         Some(Ok(number)) if number > 0 => Ok(Some(number)),

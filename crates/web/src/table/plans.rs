@@ -1,16 +1,16 @@
 //! What can be asked for of plans: their files, their execution, their tasks.
 
-use super::{Gives, Row, Verb, row};
-use crate::Told;
+use super::making::count;
+use super::{Act, Gives, REPO, Row, Verb, row};
 use crate::given::{Field, Given, Kind, may, must, usage};
 use glis_core::pause::PauseMode;
 use glis_core::plan::{Pace, Ruling};
+use glis_verbs::Complaint;
 use glis_wire::call::Scope;
 use glis_wire::client::Request;
 use glis_wire::plan::{DraftWork, Execute, PlanChange, PlanRequest, TaskWords};
 use std::path::PathBuf;
 
-const REPO: Field = must("repo", Kind::Path, "an absolute path of a folder in the repository");
 const ID: Field = must("id", Kind::Text, "the task's id");
 const TASK: Field = must("task", Kind::Text, "the task's id");
 
@@ -25,28 +25,25 @@ const WORDS: &[Field] = &[
     may("agent", Kind::Text, "The agent that works on it"),
     may("persona", Kind::Text, "The manner of that agent"),
     may("accept", Kind::Text, "A shell command that succeeds when it is done"),
+    may("accept_secs", Kind::Text, "How long that may take: 90s, 30m"),
+    may("max_cost", Kind::Text, "What it may cost, in dollars"),
+    may("max_time", Kind::Text, "How long it may take: 90s, 30m, 2h"),
 ];
 
 pub(super) const ROWS: &[Row] = &[
-    row(Verb::Get, "plan", "/plan", Scope::Watch)
+    row(Verb::Get, "plan", "/plan", Scope::Watch, Gives::Object)
         .does("The plan of a repository: its tasks, what can be worked on, how far it is")
         .takes(&[REPO])
-        .gives(Gives::Object)
         .asks(|given| Ok(Request::Plan(PlanRequest::Read { place: repo(given), file: None }))),
-    row(Verb::Get, "plan", "/plan/check", Scope::Watch)
+    row(Verb::Get, "plan", "/plan/check", Scope::Watch, Gives::Object)
         .does("Every fault of the plan of a repository, each with its line")
         .takes(&[REPO])
-        .gives(Gives::Object)
         .asks(|given| Ok(Request::Plan(PlanRequest::Check { place: repo(given), file: None }))),
-    row(Verb::Get, "plan", "/plan/draft", Scope::Watch)
-        .does("The draft in the last words of a session, and every fault of it with its line")
+    row(Verb::Get, "plan", "/plan/draft", Scope::Watch, Gives::Object)
+        .does("The draft in the last words of a session, as a tree too, and every fault of it with its line")
         .takes(&[REPO, must("from", Kind::Text, "the session that drafts the plan")])
-        .gives(Gives::Object)
-        .works(|given| {
-            let session = given.text("from").unwrap_or_default();
-            Ok(on(given, DraftWork::Look { session }))
-        }),
-    row(Verb::Post, "plan", "/plan/new", Scope::Manage)
+        .acts(Act::Draft(|given| Ok(on(given, DraftWork::Look { session: given.needed("from") })))),
+    row(Verb::Post, "plan", "/plan/new", Scope::Manage, Gives::Object)
         .does(
             "Have an agent draft the plan: with `goal` a session begins that does; with `from` and \
              `yes` the draft in the last words of that session is written",
@@ -65,105 +62,107 @@ pub(super) const ROWS: &[Row] = &[
                 Kind::Text,
                 "With `from`: the draft that was looked at; another is not written",
             ),
+            may(
+                "text",
+                Kind::Text,
+                "With `from`: what is written in its place, as you have changed it",
+            ),
         ])
-        .gives(Gives::Object)
-        .works(draft),
-    row(Verb::Post, "plan", "/plan/add", Scope::Manage)
+        .acts(Act::Draft(draft)),
+    row(Verb::Post, "plan", "/plan/add", Scope::Manage, Gives::Object)
         .does("Add a task at the end of the plan")
         .takes(WORDS)
-        .gives(Gives::Object)
-        .asks(|given| Ok(change(given, PlanChange::Add(words(given))))),
-    row(Verb::Post, "plan", "/plan/edit", Scope::Manage)
+        .asks(|given| Ok(change(given, PlanChange::Add(words(given)?)))),
+    row(Verb::Post, "plan", "/plan/edit", Scope::Manage, Gives::Object)
         .does("Change a task; what is not named stays, and an empty text takes a key away")
         .takes(WORDS)
-        .gives(Gives::Object)
-        .asks(|given| Ok(change(given, PlanChange::Edit(words(given))))),
-    row(Verb::Post, "plan", "/plan/rm", Scope::Manage)
+        .asks(|given| Ok(change(given, PlanChange::Edit(words(given)?)))),
+    row(Verb::Post, "plan", "/plan/propose", Scope::Manage, Gives::Object)
+        .does("Add a task that is worked on only once somebody approves it")
+        .takes(WORDS)
+        .asks(|given| Ok(change(given, PlanChange::Propose(words(given)?)))),
+    row(Verb::Post, "plan", "/plan/approve", Scope::Manage, Gives::Object)
+        .does("Have a task worked on that was proposed; `/plan/rm` declines it")
+        .takes(&[REPO, ID])
+        .asks(|given| Ok(change(given, PlanChange::Approve { id: given.needed("id") }))),
+    row(Verb::Post, "plan", "/plan/rm", Scope::Manage, Gives::Object)
         .does("Take a task out of the plan")
         .takes(&[REPO, ID])
-        .gives(Gives::Object)
-        .asks(|given| {
-            let id = given.text("id").unwrap_or_default();
-            Ok(change(given, PlanChange::Remove { id }))
-        }),
-    row(Verb::Post, "plan", "/plan/clean", Scope::Manage)
+        .asks(|given| Ok(change(given, PlanChange::Remove { id: given.needed("id") }))),
+    row(Verb::Get, "plan", "/plans", Scope::Watch, Gives::Array)
+        .does("List the plans of a repository that were executed")
+        .takes(&[REPO])
+        .asks(|given| Ok(Request::Plan(PlanRequest::List { place: repo(given) }))),
+    row(Verb::Post, "plan", "/plan/clean", Scope::Manage, Gives::Array)
         .does("Put the sessions and checkouts of tasks that are merged into the trash")
         .takes(&[REPO, may("plan", Kind::Text, "Of this plan, by its name; else of all")])
-        .gives(Gives::Array)
         .asks(|given| {
             let (place, plan) = (repo(given), given.text("plan"));
             Ok(Request::Plan(PlanRequest::Clean { place, plan }))
         }),
-    row(Verb::Post, "execute", "/plan/execute", Scope::Manage)
+    row(Verb::Post, "execute", "/plan/execute", Scope::Manage, Gives::Object)
         .does("Work on the tasks of a plan, each in a session of its own; `GET /plan` follows it")
         .takes(&[
             REPO,
             may("task", Kind::Text, "Only this task"),
             may("jobs", Kind::Number, "So many tasks at a time; 1 if not given"),
             may("review", Kind::Flag, "Merge each task only when `accept` says so"),
+            may("hooks", Kind::Flag, "Run the repository's hooks for its commits"),
         ])
-        .gives(Gives::Object)
         .asks(execute),
-    row(Verb::Post, "execute", "/plan/pause", Scope::Manage)
+    row(Verb::Post, "execute", "/plan/pause", Scope::Manage, Gives::Object)
         .does("Let nothing of a plan begin, and pause what runs of it")
         .takes(&[
             must("plan", Kind::Text, "the id of the plan, as `execute` tells it"),
             may("mode", super::sessions::MODES, "When to stop the agents; default: interrupt"),
         ])
-        .gives(Gives::Object)
         .asks(|given| {
-            let plan = given.text("plan").unwrap_or_default();
+            let plan = given.needed("plan");
             let mode = given.meant("mode").unwrap_or(PauseMode::Interrupt);
             Ok(Request::Plan(PlanRequest::Pause { plan, mode }))
         }),
-    row(Verb::Post, "resume", "/tasks/resume", Scope::Manage)
+    row(Verb::Post, "resume", "/tasks/resume", Scope::Manage, Gives::Array)
         .does("Resume the latest run of a task, in the same conversation")
         .takes(&[REPO, TASK, may("prompt", Kind::Text, "The first message after it is back")])
-        .gives(Gives::Array)
         .asks(|given| {
-            let (task, prompt) = (given.text("task").unwrap_or_default(), given.text("prompt"));
+            let (task, prompt) = (given.needed("task"), given.text("prompt"));
             let place = repo(given);
             Ok(Request::Plan(PlanRequest::Resume { place, task, prompt }))
         }),
-    row(Verb::Post, "restart", "/tasks/restart", Scope::Manage)
+    row(Verb::Post, "restart", "/tasks/restart", Scope::Manage, Gives::Array)
         .does("Begin another run of a task, from its prompt")
         .takes(&[REPO, TASK, may("yes", Kind::Flag, "It is meant")])
-        .gives(Gives::Array)
         .asks(restart),
-    row(Verb::Post, "accept", "/tasks/accept", Scope::Manage)
+    row(Verb::Post, "accept", "/tasks/accept", Scope::Manage, Gives::Array)
         .does("Merge the work of a task as it is: after a review, or although it was not accepted")
         .takes(&[REPO, TASK])
-        .gives(Gives::Array)
         .asks(|given| Ok(rule(given, Ruling::Accept))),
-    row(Verb::Post, "judge", "/tasks/judge", Scope::Manage)
+    row(Verb::Post, "judge", "/tasks/judge", Scope::Manage, Gives::Array)
         .does("Judge the work of a task again")
         .takes(&[REPO, TASK])
-        .gives(Gives::Array)
         .asks(|given| Ok(rule(given, Ruling::Judge))),
-    row(Verb::Post, "reject", "/tasks/reject", Scope::Manage)
+    row(Verb::Post, "reject", "/tasks/reject", Scope::Manage, Gives::Array)
         .does("Do not take the work of a task; what needs it waits")
         .takes(&[REPO, TASK])
-        .gives(Gives::Array)
         .asks(|given| Ok(rule(given, Ruling::Reject))),
-    row(Verb::Post, "skip", "/tasks/skip", Scope::Manage)
+    row(Verb::Post, "skip", "/tasks/skip", Scope::Manage, Gives::Array)
         .does("Leave a task out; what needs it goes on")
         .takes(&[REPO, TASK])
-        .gives(Gives::Array)
         .asks(|given| Ok(rule(given, Ruling::Skip))),
 ];
 
 fn rule(given: &Given, ruling: Ruling) -> Request {
-    let task = given.text("task").unwrap_or_default();
+    let task = given.needed("task");
     Request::Plan(PlanRequest::Rule { place: repo(given), task, ruling })
 }
 
 fn change(given: &Given, change: PlanChange) -> Request {
-    Request::Plan(PlanRequest::Change { place: repo(given), change })
+    Request::Plan(PlanRequest::Change { place: repo(given), change: Box::new(change) })
 }
 
 /// The repository that is meant.
 fn repo(given: &Given) -> String {
-    given.text("repo").unwrap_or_default()
+    given.needed("repo")
 }
 
 /// What is to be done with a draft, in the repository that is meant.
@@ -171,20 +170,11 @@ fn on(given: &Given, work: DraftWork) -> (PathBuf, DraftWork) {
     (PathBuf::from(repo(given)), work)
 }
 
-fn words(given: &Given) -> TaskWords {
-    TaskWords {
-        id: given.text("id").unwrap_or_default(),
-        title: given.text("title"),
-        prompt: given.text("prompt"),
-        parent: given.text("parent"),
-        needs: given.has("needs").then(|| given.texts("needs")),
-        agent: given.text("agent"),
-        persona: given.text("persona"),
-        accept: given.text("accept"),
-    }
+fn words(given: &Given) -> Result<TaskWords, Complaint> {
+    given.over(&TaskWords::default())
 }
 
-fn draft(given: &Given) -> Result<(PathBuf, DraftWork), Told> {
+fn draft(given: &Given) -> Result<(PathBuf, DraftWork), Complaint> {
     let work = match (given.text("goal"), given.text("from")) {
         (Some(goal), None) => {
             let (agent, persona) = (given.text("agent"), given.text("persona"));
@@ -196,30 +186,26 @@ fn draft(given: &Given) -> Result<(PathBuf, DraftWork), Told> {
                     "a plan that an agent has drafted has to be approved by `yes` before it is written",
                 ));
             }
-            let (replace, seen) = (given.flag("replace"), given.text("draft"));
-            DraftWork::Take { session, replace, seen }
+            let (seen, text) = (given.text("draft"), given.text("text"));
+            DraftWork::Take { session, replace: given.flag("replace"), seen, text }
         }
         (Some(_), Some(_)) | (None, None) => return Err(usage("either `goal` or `from`")),
     };
     Ok(on(given, work))
 }
 
-fn execute(given: &Given) -> Result<Request, Told> {
-    let jobs = match given.number("jobs").map(u32::try_from) {
-        None => None,
-        Some(Ok(jobs)) if jobs > 0 => Some(jobs),
-        Some(_) => return Err(usage("`jobs` has to be at least 1")),
-    };
-    let (only, review) = (given.text("task"), given.flag("review"));
+fn execute(given: &Given) -> Result<Request, Complaint> {
+    let jobs = count(given, "jobs")?;
+    let (only, review, hooks) = (given.text("task"), given.flag("review"), given.flag("hooks"));
     // Without any of these it is executed as it was before.
-    let said = jobs.is_some() || review || only.is_some();
-    let pace = said.then(|| Pace { jobs: jobs.unwrap_or(1), review, only });
+    let said = jobs.is_some() || review || hooks || only.is_some();
+    let pace = said.then(|| Pace { jobs: jobs.unwrap_or(1), review, hooks, only });
     let execute = Execute { place: repo(given), file: None, pace };
     Ok(Request::Plan(PlanRequest::Execute(execute)))
 }
 
-fn restart(given: &Given) -> Result<Request, Told> {
-    let task = given.text("task").unwrap_or_default();
+fn restart(given: &Given) -> Result<Request, Complaint> {
+    let task = given.needed("task");
     if !given.flag("yes") {
         return Err(usage(&format!(
             "a restart of task `{task}` begins it anew and has to be confirmed by `yes`"

@@ -1,14 +1,13 @@
 //! What can be asked for of one session.
 
 use super::{Act, GLANCE, Gives, Row, Verb, row};
-use crate::Told;
 use crate::given::{Given, Kind, may, must, usage};
-use glis_core::Status;
 use glis_core::input::IfRunning;
 use glis_core::pause::OnTimeout;
 use glis_core::spec::IdleLimit;
 use glis_core::talk::ALLOW_FOR_SESSION;
 use glis_core::tree::Clearing;
+use glis_verbs::Complaint;
 use glis_wire::call::Scope;
 use glis_wire::client::{Action, Request};
 
@@ -35,97 +34,90 @@ const OUTPUT_BYTES_MAX: u64 = 4 * 1024 * 1024;
 const WAIT_MS_MAX: u64 = 10 * 60 * 1000;
 
 pub(super) const ROWS: &[Row] = &[
-    row(Verb::Get, "ls", "/sessions", Scope::Watch)
-        .does("List sessions, latest activity first")
-        .takes(&[may("all", Kind::Flag, "Include removed ones")])
-        .gives(Gives::Sessions)
+    row(Verb::Get, "ls", "/sessions", Scope::Watch, Gives::Sessions)
+        .does("List sessions, latest activity first: what lives, and at most 200 that rested in the last seven days")
+        .takes(&[may("all", Kind::Flag, "Include all others, also removed ones")])
         .asks(|given| Ok(Request::List { all: given.flag("all") })),
-    row(Verb::Get, "show", "/sessions/{session}", Scope::Watch)
+    row(Verb::Get, "show", "/sessions/{session}", Scope::Watch, Gives::Session)
         .does("Show everything about one session")
         .takes(&[may(GLANCE, Kind::Flag, "Without its counting as a look of a person")])
         .asks(|given| {
-            let session = given.name.clone();
-            Ok(if given.flag(GLANCE) {
-                let statuses = Status::ALL.to_vec();
-                Request::Wait { session, statuses, timeout_ms: Some(0) }
-            } else {
-                Request::Show { session }
-            })
+            let show = || Request::Show { session: given.name.clone() };
+            Ok(if given.flag(GLANCE) { Request::glance(&given.name) } else { show() })
         }),
-    row(Verb::Get, "log", "/sessions/{session}/log", Scope::Watch)
+    row(Verb::Get, "log", "/sessions/{session}/log", Scope::Watch, Gives::Array)
         .does("The conversation")
-        .gives(Gives::Array)
-        .asks(|given| Ok(Request::Log { session: given.name.clone(), follow: false })),
-    row(Verb::Get, "screen", "/sessions/{session}/screen", Scope::Watch)
+        .takes(&[may(
+            "from",
+            Kind::Number,
+            "Only what came after a former read: its `next`. Then the answer is `{entries, next}`",
+        )])
+        .asks(|given| {
+            let (session, from) = (given.name.clone(), given.number("from"));
+            Ok(Request::Log { session, follow: false, from })
+        }),
+    row(Verb::Get, "screen", "/sessions/{session}/screen", Scope::Watch, Gives::Screen)
         .does("The terminal's screen as text, running or not")
         .takes(&[may("at", Kind::Number, "As it was when the output had reached this offset")])
-        .gives(Gives::Screen)
         .asks(|given| {
             Ok(Request::Screen { session: given.name.clone(), at: given.number("at") })
         }),
-    Row {
-        act: Act::Terminal,
-        ..row(Verb::Get, "", "/sessions/{session}/terminal", Scope::Watch)
-            .does(
-                "A WebSocket with the terminal as rows of text: first all of it, then the rows that \
-                 change, as `{offset, size, cursor, letters?, rows: [[number, [[text, look?], …]], …]}`; \
-                 `letters` stand before the cursor where that is not its column. `{\"beat\": true}` comes \
-                 after 15 seconds without any, and within a second after what is typed. With `manage` it \
-                 takes what is typed: `{\"text\": …}`, `{\"paste\": …}`, or a key as browsers name it with what is \
-                 held down, `{\"key\": \"Tab\", \"shift\": true}` (`shift`, `alt`, `ctrl`)",
-            )
-            .takes(&[may(
-                "offset",
-                Kind::Number,
-                "That of the last frame, of who has its rows still: then only what has changed since is told",
-            )])
-            .gives(Gives::Frames)
-    },
-    row(Verb::Get, "output", "/sessions/{session}/output", Scope::Watch)
+    row(Verb::Get, "", "/sessions/{session}/terminal", Scope::Watch, Gives::Frames)
+        .does(
+            "A WebSocket with the terminal as rows of text: first all of it, then the rows that \
+             change, as `{offset, size, cursor, letters?, rows: [[number, [[text, look?], …]], …]}`; \
+             `letters` stand before the cursor where that is not its column. `{\"beat\": true}` comes \
+             after 15 seconds without any, and within a second after what is typed. With `manage` it \
+             takes what is typed: `{\"text\": …}`, `{\"paste\": …}`, or a key as browsers name it with what is \
+             held down, `{\"key\": \"Tab\", \"shift\": true}` (`shift`, `alt`, `ctrl`)",
+        )
+        .takes(&[may(
+            "offset",
+            Kind::Number,
+            "That of the last frame, of who has its rows still: then only what has changed since is told",
+        )])
+        .acts(Act::Terminal),
+    row(Verb::Get, "output", "/sessions/{session}/output", Scope::Watch, Gives::Object)
         .does(
             "What the agent wrote to its terminal, as text: four megabytes at most, and more from `offset` + \
              `bytes` on",
         )
         .takes(&[may("from", Kind::Number, "First offset")])
-        .gives(Gives::Object)
         .asks(|given| {
             let (session, from) = (given.name.clone(), given.number("from").unwrap_or_default());
             Ok(Request::Output { session, from, follow: false, most: Some(OUTPUT_BYTES_MAX) })
         }),
-    row(Verb::Get, "snapshots", "/sessions/{session}/snapshots", Scope::Watch)
+    row(Verb::Get, "snapshots", "/sessions/{session}/snapshots", Scope::Watch, Gives::Array)
         .does("List the snapshots of a session: when, why, what changed since the one before")
-        .gives(Gives::Array)
         .asks(|given| Ok(Request::Snapshots { session: given.name.clone(), last: None })),
-    row(Verb::Get, "diff", "/sessions/{session}/diff", Scope::Watch)
+    row(Verb::Get, "diff", "/sessions/{session}/diff", Scope::Watch, Gives::Object)
         .does("Show what a session has changed: committed, staged, written and untracked")
         .takes(&[
             may("since", Kind::Text, "A snapshot to compare with"),
             may("stat", Kind::Flag, "Only which files, and how much"),
         ])
-        .gives(Gives::Object)
         .asks(|given| {
             let (session, since) = (given.name.clone(), given.text("since"));
             Ok(Request::Diff { session, since, patch: !given.flag("stat") })
         }),
-    row(Verb::Post, "send", "/sessions/{session}/send", Scope::Send)
+    row(Verb::Post, "send", "/sessions/{session}/send", Scope::Send, Gives::Object)
         .does("Send one message: stored first, delivered once and in order")
         .takes(&[
             must("text", Kind::Text, "the message"),
             may("file", Kind::Texts, "Files of the server to copy into the worktree; needs `manage`"),
         ])
-        .gives(Gives::Object)
         .asks(|given| {
-            let text = given.text("text").unwrap_or_default();
-            Ok(act(given, Action::Send { text, files: given.texts("file") }))
+            let (text, files) = (given.needed("text"), given.texts("file"));
+            Ok(act(given, Action::Send { text, files }))
         }),
-    row(Verb::Post, "wait", "/sessions/{session}/wait", Scope::Watch)
+    row(Verb::Post, "wait", "/sessions/{session}/wait", Scope::Watch, Gives::Session)
         .does("Wait until the session is in one of these states")
         .takes(&[
             must("for", STATUSES, "the states to wait for"),
             may("timeout", Kind::Time, "Give up after this time; ten minutes are the most"),
         ])
         .asks(|given| Ok(wait(given))),
-    row(Verb::Post, "pause", "/sessions/{session}/pause", Scope::Manage)
+    row(Verb::Post, "pause", "/sessions/{session}/pause", Scope::Manage, Gives::Session)
         .does("Stop an agent and keep everything")
         .takes(&[
             may("mode", MODES, "When to stop the agent; default: interrupt, of a loop: boundary"),
@@ -137,34 +129,32 @@ pub(super) const ROWS: &[Row] = &[
             may("for", Kind::Time, "Resume it by itself after so long"),
         ])
         .asks(pause),
-    row(Verb::Post, "resume", "/sessions/{session}/resume", Scope::Manage)
+    row(Verb::Post, "resume", "/sessions/{session}/resume", Scope::Manage, Gives::Session)
         .does("Bring an agent back, in its own conversation")
         .takes(&[may("prompt", Kind::Text, "The first message after it is back")])
         .asks(|given| Ok(act(given, Action::Resume { prompt: given.text("prompt") }))),
-    row(Verb::Post, "restart", "/sessions/{session}/restart", Scope::Manage)
+    row(Verb::Post, "restart", "/sessions/{session}/restart", Scope::Manage, Gives::Session)
         .does("Start a fresh conversation in the same worktree")
         .takes(&[
             may("with_context", Kind::Flag, "Tell the fresh agent what the former one was doing"),
             may("yes", Kind::Flag, "It is meant"),
         ])
         .asks(restart),
-    row(Verb::Post, "stop", "/sessions/{session}/stop", Scope::Manage)
+    row(Verb::Post, "stop", "/sessions/{session}/stop", Scope::Manage, Gives::Session)
         .does("End the process and keep the session")
         .asks(|given| Ok(act(given, Action::Stop))),
-    row(Verb::Post, "timeout", "/sessions/{session}/timeout", Scope::Manage)
+    row(Verb::Post, "timeout", "/sessions/{session}/timeout", Scope::Manage, Gives::Session)
         .does("Set how long a session may be idle before it is suspended")
         .takes(&[must("minutes", Kind::Text, "1 to 120, or `off`")])
         .asks(timeout),
-    row(Verb::Post, "rm", "/sessions/{session}/rm", Scope::Manage)
+    row(Verb::Post, "rm", "/sessions/{session}/rm", Scope::Manage, Gives::Object)
         .does("Move a session to the trash; nothing is deleted")
         .takes(&[may("stop", Kind::Flag, "Stop it first if it runs")])
-        .gives(Gives::Object)
         .asks(|given| {
-            let stop = given.flag("stop");
-            let running = if stop { IfRunning::Stop } else { IfRunning::Refuse };
+            let running = if given.flag("stop") { IfRunning::Stop } else { IfRunning::Refuse };
             Ok(act(given, Action::Remove { running }))
         }),
-    row(Verb::Post, "answer", "/sessions/{session}/answer", Scope::Answer)
+    row(Verb::Post, "answer", "/sessions/{session}/answer", Scope::Answer, Gives::Session)
         .does("Answer what a session asks")
         .takes(&[
             must("answer", Kind::Text, "`allow`, `deny`, or the text for a question"),
@@ -173,41 +163,38 @@ pub(super) const ROWS: &[Row] = &[
             may("reason", Kind::Text, "With `deny`: why"),
         ])
         .asks(answer),
-    row(Verb::Post, "auto-yes", "/sessions/{session}/auto-yes", Scope::Manage)
+    row(Verb::Post, "auto-yes", "/sessions/{session}/auto-yes", Scope::Manage, Gives::Session)
         .does("Have rules answer what a session asks, or not")
         .takes(&[must("switch", Kind::Word(&["on", "off"]), "whether rules answer")])
         .asks(|given| {
-            let on = given.text("switch").as_deref() == Some("on");
-            Ok(act(given, Action::AutoYes { on }))
+            Ok(act(given, Action::AutoYes { on: given.needed("switch") == "on" }))
         }),
-    row(Verb::Post, "acknowledge", "/sessions/{session}/acknowledge", Scope::Manage)
+    row(Verb::Post, "acknowledge", "/sessions/{session}/acknowledge", Scope::Manage, Gives::Session)
         .does("Confirm that you know of a damaged record or a bar")
         .asks(|given| Ok(act(given, Action::Acknowledge))),
-    row(Verb::Post, "snapshot", "/sessions/{session}/snapshot", Scope::Manage)
+    row(Verb::Post, "snapshot", "/sessions/{session}/snapshot", Scope::Manage, Gives::Object)
         .does("Save the worktree as it is, without disturbing the agent")
-        .gives(Gives::Object)
         .asks(|given| Ok(act(given, Action::Snapshot))),
-    row(Verb::Post, "compact", "/sessions/{session}/compact", Scope::Manage)
+    row(Verb::Post, "compact", "/sessions/{session}/compact", Scope::Manage, Gives::Object)
         .does("Sum up a long conversation of a session at rest")
-        .gives(Gives::Object)
         .asks(|given| Ok(act(given, Action::Compact))),
-    row(Verb::Post, "restore", "/sessions/{session}/restore", Scope::Manage)
+    row(Verb::Post, "restore", "/sessions/{session}/restore", Scope::Manage, Gives::Session)
         .does("Restore a worktree from a snapshot; what is there is moved aside")
         .takes(&[
             may("snapshot", Kind::Text, "Which one; default: the latest"),
             may("to", Kind::Path, "Into this folder of the server instead: an absolute path"),
         ])
         .asks(|given| Ok(restore(given))),
-    row(Verb::Post, "merge", "/sessions/{session}/merge", Scope::Manage)
+    row(Verb::Post, "merge", "/sessions/{session}/merge", Scope::Manage, Gives::Object)
         .does("Commit a session's work on its branch and merge that, without touching any checkout")
         .takes(&[
             may("into", Kind::Text, "The branch; default: the one that it began from"),
             may("hooks", Kind::Flag, "Run the repository's hooks that have a say in a commit"),
         ])
-        .gives(Gives::Object)
         .asks(|given| {
             let (session, into) = (given.name.clone(), given.text("into"));
-            Ok(Request::Merge { session, into, hooks: given.flag("hooks") })
+            let place = given.text("place");
+            Ok(Request::Merge { session, into, hooks: given.flag("hooks"), place })
         }),
 ];
 
@@ -221,7 +208,7 @@ fn wait(given: &Given) -> Request {
     Request::Wait { session: given.name.clone(), statuses, timeout_ms }
 }
 
-fn pause(given: &Given) -> Result<Request, Told> {
+fn pause(given: &Given) -> Result<Request, Complaint> {
     if given.flag("cancel") {
         return Ok(act(given, Action::CancelPause));
     }
@@ -235,7 +222,7 @@ fn pause(given: &Given) -> Result<Request, Told> {
 }
 
 /// What becomes of the worktree.
-pub(super) fn clearing(given: &Given) -> Result<Option<Clearing>, Told> {
+pub(super) fn clearing(given: &Given) -> Result<Option<Clearing>, Complaint> {
     match ["remove_worktree", "force", "keep_worktree"].map(|name| given.flag(name)) {
         [true, _, true] => Err(usage("the worktree is either removed or kept")),
         [false, true, _] => Err(usage("`force` goes with `remove_worktree`")),
@@ -246,7 +233,7 @@ pub(super) fn clearing(given: &Given) -> Result<Option<Clearing>, Told> {
     }
 }
 
-fn restart(given: &Given) -> Result<Request, Told> {
+fn restart(given: &Given) -> Result<Request, Complaint> {
     if !given.flag("yes") {
         return Err(usage(&format!(
             "a restart of `{}` begins a fresh conversation and has to be confirmed by `yes`",
@@ -256,15 +243,14 @@ fn restart(given: &Given) -> Result<Request, Told> {
     Ok(act(given, Action::Restart { with_context: given.flag("with_context") }))
 }
 
-fn timeout(given: &Given) -> Result<Request, Told> {
-    let minutes = given.text("minutes").unwrap_or_default();
-    let limit = minutes.parse::<IdleLimit>();
+fn timeout(given: &Given) -> Result<Request, Complaint> {
+    let limit = given.needed("minutes").parse::<IdleLimit>();
     let limit = limit.map_err(|_| usage("Invalid number. Usage: minutes, `90s`, or `off`"))?;
     Ok(act(given, Action::LimitIdle { limit }))
 }
 
-fn answer(given: &Given) -> Result<Request, Told> {
-    let (answer, reason) = (given.text("answer").unwrap_or_default(), given.text("reason"));
+fn answer(given: &Given) -> Result<Request, Complaint> {
+    let (answer, reason) = (given.needed("answer"), given.text("reason"));
     if given.flag("for_session") && answer != "allow" {
         return Err(usage("only `allow` can hold for the whole session"));
     }

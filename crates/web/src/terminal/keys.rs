@@ -1,32 +1,23 @@
 //! What a page types, as the bytes that a terminal would send for it, and who it is that types.
 
-use crate::Told;
-use glis_client::{Connector, Fault, Quiet};
+use glis_client::{Connector, Quiet};
 use glis_screen::Wants;
+use glis_verbs::Complaint;
 use glis_wire::client::{Action, Request};
 use serde::Deserialize;
 
 /// Something typed.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, deny_unknown_fields)]
 pub(super) enum Typed {
-    Letters(Letters),
-    Pasted(Pasted),
+    Letters {
+        text: String,
+    },
+    /// What was pasted: a program that wants to is told where it begins and ends.
+    Pasted {
+        paste: String,
+    },
     Pressed(Press),
-}
-
-/// Letters as they are.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Letters {
-    text: String,
-}
-
-/// What was pasted: a program that wants to is told where it begins and ends.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Pasted {
-    paste: String,
 }
 
 /// A key, as browsers call it, with what is held down along with it.
@@ -42,37 +33,23 @@ pub(super) struct Press {
     ctrl: bool,
 }
 
-/// Who types on a connection. Keys go to the holder, past the daemon, and can press whatever an agent
-/// asks: the daemon is told before the first of them, and writes it down.
-pub(super) struct Typist {
-    pub(super) explain: fn(Fault) -> Told,
-    /// Once a connection: an event for each key would be a log of keys.
-    pub(super) told: bool,
-}
-
-impl Typist {
-    /// Tells the daemon, unless it knows. Why it does not have it, otherwise.
-    pub(super) fn announce(&mut self, connector: &Connector, name: &str) -> Result<(), String> {
-        if self.told {
-            return Ok(());
-        }
-        let request = Request::Act { session: name.to_owned(), action: Action::BeginTyping };
-        let announced = connector.connect(&mut Quiet).and_then(|mut client| client.call(request));
-        announced.map_err(|fault| {
-            let why = (self.explain)(fault).message;
-            format!("the key was not sent, since the daemon could not be told of it: {why}")
-        })?;
-        self.told = true;
-        Ok(())
-    }
+/// Tells the daemon that somebody types. Keys go to the holder, past the daemon, and can press whatever an agent asks:
+/// the daemon is told before the first of them, and writes it down. Why it does not have it, otherwise.
+pub(super) fn announce(connector: &Connector, name: &str) -> Result<(), String> {
+    let request = Request::Act { session: name.to_owned(), action: Action::BeginTyping };
+    let announced = connector.connect(&mut Quiet).and_then(|mut client| client.call(request));
+    announced.map(drop).map_err(|fault| {
+        let why = Complaint::from(fault).message;
+        format!("the key was not sent, since the daemon could not be told of it: {why}")
+    })
 }
 
 impl Typed {
     /// The bytes for a program that wants its keys like this; none for what has none.
     pub(super) fn bytes(&self, wants: Wants) -> Vec<u8> {
         match self {
-            Self::Letters(letters) => letters.text.clone().into_bytes(),
-            Self::Pasted(pasted) => paste(&pasted.paste, wants),
+            Self::Letters { text } => text.clone().into_bytes(),
+            Self::Pasted { paste } => marked(paste, wants),
             Self::Pressed(press) => press.bytes(wants),
         }
     }
@@ -171,7 +148,7 @@ fn control(letter: char) -> Option<u8> {
     }
 }
 
-fn paste(text: &str, wants: Wants) -> Vec<u8> {
+fn marked(text: &str, wants: Wants) -> Vec<u8> {
     // A mark inside would end it early, and the rest would be typed.
     let text = text.replace('\x1b', "").replace("\r\n", "\r").replace('\n', "\r");
     if wants.paste_marks {

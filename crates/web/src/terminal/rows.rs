@@ -3,7 +3,6 @@
 use glis_screen::{Colour, Look, Screen};
 use serde_json::{Map, Value, json};
 
-/// What a page has.
 #[derive(Default)]
 pub(super) struct Rows {
     known: Vec<Value>,

@@ -1,8 +1,20 @@
 //! Verbs about the house as a whole: its daemon, its configuration, its health.
 
-use super::values::duration;
+use crate::verbs::values::duration;
 use clap::{Args, Subcommand};
+use std::path::PathBuf;
 use std::time::Duration;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum RepoVerb {
+    /// Have its sessions and plans know where it is now; commands about plans find that out by themselves
+    Moved {
+        /// Where it was
+        old: PathBuf,
+        /// Where it is
+        new: PathBuf,
+    },
+}
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ConfigVerb {

@@ -1,8 +1,8 @@
 //! Options of the verbs that make a session.
 
-use super::values::{Setting, count, dollars, idle_limit, setting};
-use clap::{Args, ValueEnum};
-use glis_core::looping::FAILURES_MAX;
+use crate::verbs::values::{Choices, count, dollars, idle_limit, one_of, setting};
+use clap::Args;
+use glis_core::looping::{FAILURES_MAX, LoopChange, LoopContext};
 use glis_core::spec::IdleLimit;
 use std::path::PathBuf;
 
@@ -85,8 +85,8 @@ pub(crate) struct Loop {
     #[arg(long, value_name = "CMD", allow_hyphen_values = true)]
     pub(crate) until: Option<String>,
     /// What an iteration knows of those before it
-    #[arg(long, value_enum, default_value_t = Context::Fresh)]
-    pub(crate) context: Context,
+    #[arg(long, value_parser = one_of(CONTEXTS), default_value = "fresh")]
+    pub(crate) context: LoopContext,
     /// Commit the work of every iteration on the session's branch
     #[arg(long, conflicts_with = "in_place")]
     pub(crate) auto_commit: bool,
@@ -105,15 +105,12 @@ pub(crate) struct Loop {
         conflicts_with_all = ["prompt", "spec", "max", "until", "context", "auto_commit", "max_cost",
                               "max_failures"]
     )]
-    pub(crate) set: Vec<Setting>,
+    pub(crate) set: Vec<LoopChange>,
     #[command(flatten)]
     pub(crate) how: How,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Context {
-    /// Nothing but its files: each begins a conversation of its own
-    Fresh,
-    /// The whole conversation
-    Continue,
-}
+const CONTEXTS: Choices<LoopContext> = &[
+    ("fresh", "Nothing but its files: each begins a conversation of its own", LoopContext::Fresh),
+    ("continue", "The whole conversation", LoopContext::Continue),
+];

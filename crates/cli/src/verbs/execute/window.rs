@@ -1,6 +1,5 @@
 //! The window of `execute` on a terminal: the tree of a plan as it stands, drawn again where it is.
 
-use crate::complaint::Complaint;
 use crate::control;
 use crate::words;
 use glis_client::Client;
@@ -9,10 +8,10 @@ use glis_core::plain::in_one_line;
 use glis_core::plan::{RunState, TaskSpec};
 use glis_core::talk::AskKind;
 use glis_core::verdict::Want;
+use glis_verbs::Complaint;
 use glis_wire::client::{Action, Request, Response};
 use glis_wire::plan::{PlanView, RunView, TaskState, TaskView};
 use glis_wire::view::SessionView;
-use jiff::Timestamp;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
@@ -49,14 +48,14 @@ struct Typed {
 /// What is drawn, and what it is drawn from.
 pub(super) struct Window {
     plan: PlanView,
+    /// Asks for it as it is: tasks are added, and others may work on it too.
+    show: Request,
     /// The sessions at work, by their ids.
     sessions: BTreeMap<String, SessionView>,
     /// So many lines stand on the terminal.
     drawn: usize,
     looked: Option<Instant>,
-    /// What a person types.
     typed: Receiver<Typed>,
-    /// What that answers.
     shown: Arc<Mutex<Option<Shown>>>,
     /// What was said to that.
     note: Option<String>,
@@ -64,7 +63,7 @@ pub(super) struct Window {
 
 impl Window {
     /// A window, where there is a terminal to draw it on.
-    pub(super) fn open(plan: &PlanView) -> Option<Self> {
+    pub(super) fn open(plan: &PlanView, show: Request) -> Option<Self> {
         if !io::stdout().is_terminal() {
             return None;
         }
@@ -74,12 +73,16 @@ impl Window {
             let on_screen = Arc::clone(&shown);
             let read = move || {
                 let mut lines = io::stdin().lock().lines().map_while(Result::ok);
-                lines.all(|line| say.send(Typed { line, to: held(&on_screen).clone() }).is_ok())
+                lines.all(|line| {
+                    let shown = held(&on_screen).clone();
+                    let to = shown.filter(|shown| shown.since.elapsed() >= READ);
+                    say.send(Typed { line, to }).is_ok()
+                })
             };
             drop(std::thread::Builder::new().name("typed".to_owned()).spawn(read));
         }
         let (plan, sessions) = (plan.clone(), BTreeMap::new());
-        Some(Self { plan, sessions, drawn: 0, looked: None, typed, shown, note: None })
+        Some(Self { plan, show, sessions, drawn: 0, looked: None, typed, shown, note: None })
     }
 
     /// A run has become something else.
@@ -110,6 +113,11 @@ impl Window {
     }
 
     fn look(&mut self, control: &mut Client) {
+        if let Ok(Response::Plan(plan)) = control.call(self.show.clone())
+            && plan.id == self.plan.id
+        {
+            self.plan = *plan;
+        }
         let at_work = |task: &TaskView| {
             let run = task.run.as_ref().filter(|run| run.commit.is_none())?;
             run.session.clone()
@@ -208,9 +216,16 @@ impl Window {
         let full = (BAR * done).checked_div(all).unwrap_or(BAR);
         let bar = format!("{}{}", "\u{2588}".repeat(full), "\u{2591}".repeat(BAR - full));
         let title = self.plan.title.as_deref().unwrap_or(&self.plan.slug);
-        let cost: f64 = self.sessions.values().filter_map(cost).sum();
+        // What is at work has told more than was counted when it was judged last.
+        let beyond = |task: &TaskView| {
+            let run = task.run.as_ref()?;
+            let told = cost(self.sessions.get(run.session.as_ref()?)?)?;
+            Some((told - dollars(run.cost_micros)).max(0.0))
+        };
+        let at_work: f64 = self.plan.tasks.iter().filter_map(beyond).sum();
+        let cost = dollars(self.plan.cost_micros) + at_work;
         let cost = if cost > 0.0 { format!("  ${cost:.2}") } else { String::new() };
-        let took = since(&self.plan.created_at, None);
+        let took = words::plan::took(&self.plan.created_at, None);
         format!("{}  {bar} {done} of {all}  {took}{cost}", in_one_line(title))
     }
 
@@ -236,9 +251,10 @@ impl Window {
     fn beside(&self, task: &TaskView) -> String {
         let Some(run) = &task.run else { return String::new() };
         let over = matches!(run.state, RunState::Succeeded | RunState::Failed | RunState::Canceled);
-        let took = since(&run.created_at, over.then_some(run.updated_at.as_str()));
+        let took = words::plan::took(&run.created_at, over.then_some(run.updated_at.as_str()));
         let session = run.session.as_ref().and_then(|id| self.sessions.get(id));
-        let cost = session.and_then(cost).filter(|cost| *cost > 0.0).map(|c| format!("${c:.2}"));
+        let cost = session.and_then(cost).unwrap_or_else(|| dollars(run.cost_micros));
+        let cost = (cost > 0.0).then(|| format!("${cost:.2}"));
         let doing = match run.state {
             RunState::Succeeded => None,
             RunState::Running if run.finishing => Some("judged and merged".to_owned()),
@@ -262,7 +278,7 @@ fn held(shown: &Mutex<Option<Shown>>) -> MutexGuard<'_, Option<Shown>> {
 /// Hands what was typed to the agent whose question it was typed to. What came of it.
 fn answer(typed: &Typed) -> Option<String> {
     let words = Some(typed.line.trim()).filter(|words| !words.is_empty())?;
-    let Some(shown) = typed.to.as_ref().filter(|shown| shown.since.elapsed() >= READ) else {
+    let Some(shown) = &typed.to else {
         return Some("nothing was answered: the question has only just come".to_owned());
     };
     // A choice may be named by its number.
@@ -290,17 +306,14 @@ fn spec(task: &TaskView) -> TaskSpec {
     }
 }
 
+#[expect(clippy::cast_precision_loss, reason = "cents are shown")]
+fn dollars(micros: u64) -> f64 {
+    micros as f64 / 1e6
+}
+
 /// What a session has cost, in dollars, where its agent tells.
 fn cost(session: &SessionView) -> Option<f64> {
     session.usage.as_ref()?.cost_usd
-}
-
-/// How long it took, or takes.
-fn since(from: &str, to: Option<&str>) -> String {
-    let at = |text: &str| text.parse::<Timestamp>().ok();
-    let to = to.and_then(at).unwrap_or_else(Timestamp::now);
-    let secs = at(from).map_or(0, |from| to.duration_since(from).as_secs().max(0));
-    format!("{:02}:{:02}:{:02}", secs / 3600, secs / 60 % 60, secs % 60)
 }
 
 /// The size of the terminal.

@@ -38,7 +38,7 @@ fn how_to_pause(session: &Session, mode: PauseMode) -> Option<PauseMode> {
         Phase::Starting(_) => Some(PauseMode::Force),
         // It would come back by itself.
         Phase::Rest(Rest::Paused(_)) => {
-            (session.deferred.is_some() || session.parked().is_some()).then_some(mode)
+            (session.starts.deferred.is_some() || session.parked().is_some()).then_some(mode)
         }
         Phase::Rest(_) | Phase::Stopping { .. } | Phase::Chore { .. } => None,
     }

@@ -1,16 +1,18 @@
 //! A file that is to be executed: as the plan that it was executed as last, or as another one.
 
-use super::file::{faults, not_logged_in, origin_of, written};
+use super::ask;
+use super::file::{env_for, faults, not_logged_in, origin_of, without_program, written};
 use super::follow::seen;
 use super::place::latest_from;
-use crate::environments::{Caller, Env};
+use crate::environments::Caller;
 use crate::plan_file;
 use crate::plan_view;
+use crate::plans::Whereabouts;
 use crate::run_records::Unfit;
-use crate::serve::carry::storage;
+use crate::serve::answer::{Answer, unusable};
 use crate::serve::state::ServerState;
 use crate::serve::steps::Steps;
-use glis_core::plan::{Origin, Pace, Plan, PlanSpec, TaskSpec};
+use glis_core::plan::{Before, Origin, Pace, Plan, PlanSpec, TaskSpec};
 use glis_core::refusal::{LineFault, PlanFileWhy};
 use glis_core::{House, PlanCommand, PlanId, name};
 use glis_wire::client::Response;
@@ -38,8 +40,8 @@ struct Former {
     is_at_rest: bool,
     /// What its branch is at, at least.
     tip: String,
-    /// What of the file as it is now is done.
-    done: Vec<String>,
+    /// What of the file as it is now is settled.
+    settled: Before,
 }
 
 impl Known {
@@ -51,26 +53,35 @@ impl Known {
             is_over: plan.is_over(),
             is_at_rest: plan_view::is_at_rest(house, plan),
             tip: plan.tip.clone().unwrap_or_else(|| plan.spec.base.clone()),
-            done: plan.done_of(tasks),
+            settled: plan.settled_of(tasks),
         });
         let own = house.plans().filter(|plan| plan.spec.repo_root == root);
         Self { former, slugs: own.map(|plan| plan.spec.slug.clone()).collect() }
     }
 }
 
-/// Whether a file goes on with the plan that it was executed as last. One that has more to do when everything of that
-/// is done and taken in is another one.
+/// Whether a file goes on with the plan that it was executed as last, and what is to be said of that. One that has more
+/// to do when everything of that is done and out of its branch is another one.
 async fn goes_on(
     state: &ServerState,
     former: &Former,
     tasks: &[TaskSpec],
     place: &Path,
-) -> Result<bool, Box<Response>> {
-    if !former.is_over || former.spec.tasks == tasks {
-        return Ok(true);
+) -> Answer<(bool, Option<String>)> {
+    if !former.is_over {
+        return Ok((true, None));
     }
-    let taken_in = state.plans.is_taken_in(place, &former.spec.branch, &former.tip).await;
-    taken_in.map(|taken_in| !taken_in).map_err(|why| Box::new(no_base(&why)))
+    let PlanSpec { branch, .. } = &*former.spec;
+    let work = state.plans.whereabouts(place, branch, &former.tip).await;
+    let work = work.map_err(|why| no_base(&why))?;
+    let (same, done) = (former.spec.tasks == tasks, former.settled.done.join(", "));
+    let note = (work == Whereabouts::Unknown && !done.is_empty()).then(|| {
+        format!(
+            "{branch} is gone, and its commits are not in what is checked out here; these count as done all the same: \
+             {done} (`glis restart TASK` does one again, another title all of them)"
+        )
+    });
+    Ok((same || work == Whereabouts::InItsBranch, note))
 }
 
 pub(super) async fn execute(
@@ -78,71 +89,82 @@ pub(super) async fn execute(
     steps: &Steps<'_>,
     wanted: Execute,
     env: Option<Caller>,
-) -> Response {
+) -> Answer {
     let _one = state.plans.beginning.lock().await;
-    let prepared = prepared(state, wanted, env.as_ref().map(|caller| &caller.env)).await;
-    match prepared {
-        Ok((id, command)) => {
-            state.plans.remember(&id, env);
-            match state.mailbox.ask_plan(command, Some(steps.from().clone())).await {
-                Some(Ok(_)) => seen(state, id).await,
-                Some(Err(refusal)) => Response::Refused(refusal),
-                None => storage(),
-            }
-        }
-        Err(response) => *response,
+    let place = wanted.place.clone();
+    let Prepared { id, command, note } = prepared(state, wanted, env.as_ref()).await?;
+    state.plans.remember(&id, env);
+    ask(state, steps, command).await?;
+    let mut seen = seen(state, id).await?;
+    if let Response::Plan(plan) = &mut seen {
+        plan.notes.extend(note);
+        plan.notes.extend(state.plans.unsigned(place).await);
     }
+    Ok(seen)
 }
 
-/// What is asked of the core for a file that is to be executed, and of which plan.
+/// What is asked of the core for a file that is to be executed.
+struct Prepared {
+    id: PlanId,
+    command: PlanCommand,
+    /// What whoever executes it should know.
+    note: Option<String>,
+}
+
 async fn prepared(
     state: &ServerState,
     wanted: Execute,
-    env: Option<&Env>,
-) -> Result<(PlanId, PlanCommand), Box<Response>> {
+    caller: Option<&Caller>,
+) -> Answer<Prepared> {
     let Execute { place, file, pace } = wanted;
     let (root, origin) = origin_of(state, &place, file).await?;
     let plan = written(state, &origin).await?;
-    refuse(&origin, faults(state, (&plan, &origin), env))?;
-    state.plans.check_place(&root).await.map_err(|why| Box::new(no_records(why)))?;
-    let tasks: Vec<TaskSpec> = plan.tasks.iter().cloned().map(TaskSpec::from).collect();
-    let known = {
+    let env = env_for(state, &origin, caller).await;
+    refuse(&origin, faults(state, (&plan, &origin), &env))?;
+    state.plans.check_place(&root).await.map_err(no_records)?;
+    let tasks = plan.work();
+    let Known { former, slugs } = {
         let (root, origin, tasks) = (root.clone(), origin.clone(), tasks.clone());
-        state.mailbox.house(move |house| Known::of(house, &root, &origin, &tasks)).await
+        state.house(move |house| Known::of(house, &root, &origin, &tasks)).await?
     };
-    let Known { former, slugs } = known.ok_or_else(|| Box::new(storage()))?;
     // Who only joins what goes on is not kept out.
     if former.as_ref().is_none_or(|former| former.is_at_rest) {
+        refuse(&origin, without_program(state, (&plan, &origin), &env).await)?;
         refuse(&origin, not_logged_in(state, (&plan, &origin), env).await)?;
     }
-    let title = plan.title;
+    let (title, budget) = (plan.title, plan.budget);
     // What is about something else is another plan.
     let former = former.filter(|former| former.spec.title == title);
-    let (id, spec, usual, done) = match former {
-        Some(former) if goes_on(state, &former, &tasks, Path::new(&place)).await? => {
-            let spec = PlanSpec { tasks, ..(*former.spec).clone() };
-            (former.id, spec, former.pace, Vec::new())
+    let (goes_on, note) = match &former {
+        Some(former) => goes_on(state, former, &tasks, Path::new(&place)).await?,
+        None => (false, None),
+    };
+    let (id, spec, usual, before) = match former {
+        Some(former) if goes_on => {
+            let spec = PlanSpec { budget, tasks, ..(*former.spec).clone() };
+            (former.id, spec, former.pace, Before::default())
         }
         former => {
             let slug = slug(title.as_deref(), &origin.file);
             let (slug, branch, base) = fresh(state, Path::new(&place), (slug, &slugs)).await?;
             let origin = Some(origin);
-            let spec = PlanSpec { title, slug, repo_root: root, branch, base, origin, tasks };
+            let repo_root = root;
+            let spec = PlanSpec { title, slug, repo_root, branch, base, origin, budget, tasks };
             let id = PlanId(uuid::Uuid::now_v7().to_string());
-            (id, spec, Pace::default(), former.map(|former| former.done).unwrap_or_default())
+            (id, spec, Pace::default(), former.map(|former| former.settled).unwrap_or_default())
         }
     };
     let pace = pace.unwrap_or(usual);
-    Ok((id.clone(), PlanCommand::Execute { id, spec: Box::new(spec), pace, done }))
+    let command = PlanCommand::Execute { id: id.clone(), spec: Box::new(spec), pace, before };
+    Ok(Prepared { id, command, note })
 }
 
 /// Refuses a plan that has faults.
-fn refuse(origin: &Origin, faults: Vec<LineFault>) -> Result<(), Box<Response>> {
+fn refuse(origin: &Origin, faults: Vec<LineFault>) -> Answer<()> {
     if faults.is_empty() {
         return Ok(());
     }
-    let refusal = plan_file::refused(origin, PlanFileWhy::Faulty(faults));
-    Err(Box::new(Response::Refused(refusal)))
+    Err(plan_file::refused(origin, PlanFileWhy::Faulty(faults)).into())
 }
 
 /// A name, a branch and a base for a plan that begins.
@@ -150,19 +172,19 @@ async fn fresh(
     state: &ServerState,
     place: &Path,
     (slug, slugs): (String, &[String]),
-) -> Result<(String, String, String), Box<Response>> {
+) -> Answer<(String, String, String)> {
     let mut free = (1..=u32::MAX).map(|n| name::numbered(&slug, n));
     let slug = free.find(|slug| !slugs.contains(slug)).unwrap_or(slug);
     let branch = format!("{BRANCH}{slug}");
     let above = BRANCH.trim_end_matches('/');
     if let Ok((_, true)) = state.plans.stands_on(place, above).await {
-        return Err(Box::new(in_the_way(above)));
+        return Err(in_the_way(above).into());
     }
     match state.plans.stands_on(place, &branch).await {
         Ok((base, false)) => Ok((slug, branch, base)),
         // What cannot be looked up is not taken for nothing: its tasks may be done.
-        Ok((_, true)) => Err(Box::new(taken(&branch))),
-        Err(why) => Err(Box::new(no_base(&why))),
+        Ok((_, true)) => Err(taken(&branch).into()),
+        Err(why) => Err(no_base(&why).into()),
     }
 }
 
@@ -172,43 +194,38 @@ fn pace_of(plan: &Plan) -> Pace {
 }
 
 fn taken(branch: &str) -> Response {
-    Response::Unusable {
-        message: format!("the branch {branch} is there, and no plan of this home has made it"),
-        hint: format!(
+    unusable(
+        format!("the branch {branch} is there, and no plan of this home has made it"),
+        format!(
             "its tasks may be done already: `git log {branch}`; `git branch -m {branch} OTHER` makes \
              room for this plan"
         ),
-    }
+    )
 }
 
 /// A branch that is called like the folder of all plans' branches keeps each of them from being made.
 fn in_the_way(branch: &str) -> Response {
-    Response::Unusable {
-        message: format!(
-            "there is a branch {branch}, so no plan can have a branch below that name"
-        ),
-        hint: format!("`git branch -m {branch} {branch}-session` makes room"),
-    }
+    unusable(
+        format!("there is a branch {branch}, so no plan can have a branch below that name"),
+        format!("`git branch -m {branch} {branch}-session` makes room"),
+    )
 }
 
 fn no_base(why: &str) -> Response {
-    Response::Unusable {
-        message: format!("the plan has no commit to begin from: {why}"),
-        hint: "commit something first".to_owned(),
-    }
+    unusable(format!("the plan has no commit to begin from: {why}"), "commit something first")
 }
 
 fn no_records(why: Unfit) -> Response {
-    let (message, hint) = match why {
-        Unfit::Place(why) => {
-            (why, "put a folder in its place; the plan itself may be any file: `glis execute FILE`")
-        }
-        Unfit::Unignored(why) => (
+    match why {
+        Unfit::Place(why) => unusable(
+            why,
+            "put a folder in its place; the plan itself may be any file: `glis execute FILE`",
+        ),
+        Unfit::Unignored(why) => unusable(
             format!("the records of runs would be in your commits: {why}"),
             "make that file writable, or have git ignore /.glis/runs/ otherwise",
         ),
-    };
-    Response::Unusable { message, hint: hint.to_owned() }
+    }
 }
 
 /// A plan's name in the names of branches: from its title, else from its file.

@@ -3,24 +3,20 @@
 use crate::mailbox::Published;
 use crate::peer::Peer;
 use crate::plan_view;
-use crate::serve::carry::storage;
+use crate::serve::answer::{Answer, gone};
 use crate::serve::state::ServerState;
 use glis_core::plan::Run;
 use glis_core::{Event, House, PlanId, RunId, SessionId, Subject};
 use glis_wire::client::Response;
 use glis_wire::plan::RunView;
 use std::collections::BTreeMap;
-use std::io;
 use tokio::sync::broadcast::error::RecvError;
 
 /// A plan as it is.
-pub(super) async fn seen(state: &ServerState, id: PlanId) -> Response {
+pub(super) async fn seen(state: &ServerState, id: PlanId) -> Answer {
     let look = move |house: &House| house.plan(&id).map(|plan| plan_view::plan(house, plan));
-    match state.mailbox.house(look).await {
-        Some(Some(plan)) => Response::Plan(Box::new(plan)),
-        Some(None) => Response::NoPlan,
-        None => storage(),
-    }
+    let plan = state.house(look).await?;
+    Ok(plan.map_or(Response::NoPlan, |plan| Response::Plan(Box::new(plan))))
 }
 
 /// What has changed in the runs of a plan since it was last looked at.
@@ -28,8 +24,14 @@ pub(super) async fn seen(state: &ServerState, id: PlanId) -> Response {
 struct Seen(BTreeMap<RunId, RunView>);
 
 impl Seen {
-    /// The runs that differ, and whether nothing of the plan goes on by itself.
-    async fn look(&mut self, state: &ServerState, id: &PlanId) -> Option<(Vec<RunView>, bool)> {
+    /// The runs that differ, and whether nothing of the plan goes on by itself: with what is asked, where that is
+    /// `answered`.
+    async fn look(
+        &mut self,
+        state: &ServerState,
+        id: &PlanId,
+        answered: bool,
+    ) -> Option<(Vec<RunView>, bool)> {
         let (wanted, known) = (id.clone(), self.0.keys().cloned().collect::<Vec<_>>());
         let look = move |house: &House| {
             let plan = house.plan(&wanted)?;
@@ -37,7 +39,12 @@ impl Seen {
             let view = |run: &Run| plan_view::run(plan, run, plan_view::session_of(house, run));
             let runs: BTreeMap<RunId, RunView> =
                 runs.map(|run| (run.id.clone(), view(run))).collect();
-            Some((runs, plan_view::is_at_rest(house, plan)))
+            let asks = |run: &Run| plan_view::asks(run, plan_view::session_of(house, run));
+            let moves = |run: &Run| runs.get(&run.id).is_some_and(|view| view.moves);
+            let mut active = plan.active.iter().filter_map(|id| plan.run(id));
+            let waits =
+                !answered && active.clone().any(asks) && active.all(|run| asks(run) || !moves(run));
+            Some((runs, waits || plan_view::is_at_rest(house, plan)))
         };
         let (runs, at_rest) = state.mailbox.house(look).await??;
         let differs = |(id, run): &(&RunId, &RunView)| self.0.get(*id) != Some(*run);
@@ -70,11 +77,12 @@ pub(super) async fn follow(
     state: &ServerState,
     peer: &mut Peer,
     id: PlanId,
-) -> io::Result<Response> {
+    answered: bool,
+) -> Answer {
     let mut news = state.mailbox.news.subscribe();
     let mut seen_runs = Seen::default();
     loop {
-        let Some((changed, at_rest)) = seen_runs.look(state, &id).await else {
+        let Some((changed, at_rest)) = seen_runs.look(state, &id, answered).await else {
             return Ok(Response::NoPlan);
         };
         for run in changed {
@@ -83,7 +91,7 @@ pub(super) async fn follow(
         if at_rest {
             // What the records say is what is shown.
             state.plans.records.settled().await;
-            return Ok(seen(state, id).await);
+            return seen(state, id).await;
         }
         let sessions: Vec<SessionId> =
             seen_runs.0.values().filter_map(|run| run.session.clone().map(SessionId)).collect();
@@ -93,9 +101,9 @@ pub(super) async fn follow(
                     Ok(published) if concerns(&published, &id, &sessions) => break,
                     Ok(_) => {}
                     Err(RecvError::Lagged(_)) => break,
-                    Err(RecvError::Closed) => return Err(io::ErrorKind::BrokenPipe.into()),
+                    Err(RecvError::Closed) => return gone(),
                 },
-                () = peer.gone() => return Err(io::ErrorKind::BrokenPipe.into()),
+                () = peer.gone() => return gone(),
             }
         }
     }

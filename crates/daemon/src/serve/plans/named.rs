@@ -2,12 +2,11 @@
 
 use super::place::root;
 use crate::plan_view;
-use crate::serve::carry::storage;
+use crate::serve::answer::Answer;
 use crate::serve::state::ServerState;
 use glis_core::plan::{Plan, named};
 use glis_core::refusal::Elsewhere;
 use glis_core::{House, PlanId, Refusal, SessionId};
-use glis_wire::client::Response;
 
 pub(super) fn has(plan: &Plan, given: &str) -> bool {
     let (slug, task) = named(given);
@@ -17,16 +16,13 @@ pub(super) fn has(plan: &Plan, given: &str) -> bool {
 
 /// Refuses what no plan has. It is a session's name, as a rule, and a git that hangs must not keep a
 /// session from its resume.
-pub(super) async fn is_known(state: &ServerState, task: &str) -> Result<(), Box<Response>> {
+pub(super) async fn is_known(state: &ServerState, task: &str) -> Answer<()> {
     let given = task.to_owned();
     let look = move |house: &House| {
         let known = house.plans().any(|plan| has(plan, &given));
         if known { Ok(()) } else { Err(Refusal::NoSuchTask { given }) }
     };
-    match state.mailbox.house(look).await {
-        Some(known) => known.map_err(|refusal| Box::new(Response::Refused(refusal))),
-        None => Err(Box::new(storage())),
-    }
+    Ok(state.house(look).await??)
 }
 
 /// The plans of a repository that have a task. One whose file was executed as another plan since then is meant only
@@ -51,7 +47,7 @@ pub(super) async fn plan_of(
     state: &ServerState,
     place: &str,
     given: &str,
-) -> Result<(PlanId, String, Option<SessionId>), Box<Response>> {
+) -> Answer<(PlanId, String, Option<SessionId>)> {
     is_known(state, given).await?;
     let root = root(state, place).await?;
     let (wanted, here) = (given.to_owned(), root.clone());
@@ -81,8 +77,5 @@ pub(super) async fn plan_of(
             [..] => Err(Refusal::Ambiguous { given: wanted.clone() }),
         }
     };
-    match state.mailbox.house(look).await {
-        Some(found) => found.map_err(|refusal| Box::new(Response::Refused(refusal))),
-        None => Err(Box::new(storage())),
-    }
+    Ok(state.house(look).await??)
 }

@@ -1,30 +1,24 @@
 //! The repository that a caller means, and the plan of a file in it.
 
+use crate::serve::answer::{Answer, bad};
+use crate::serve::moved;
 use crate::serve::state::ServerState;
 use glis_core::House;
 use glis_core::plan::{Origin, Plan};
-use glis_wire::client::{Response, Trouble};
 use std::path::{Path, PathBuf};
 
-pub(super) fn bad(message: impl Into<String>) -> Response {
-    Response::Trouble { kind: Trouble::BadInput, message: message.into() }
-}
-
 /// The root of the repository that a caller is in.
-pub(super) async fn root(state: &ServerState, place: &str) -> Result<String, Box<Response>> {
+pub(super) async fn root(state: &ServerState, place: &str) -> Answer<String> {
     roots(state, place).await.map(|(root, _)| root)
 }
 
 /// The same, and the worktree of it that the caller is in.
-pub(super) async fn roots(
-    state: &ServerState,
-    place: &str,
-) -> Result<(String, String), Box<Response>> {
-    let (root, top) =
-        state.plans.roots_of(Path::new(place)).await.map_err(|why| Box::new(bad(why)))?;
-    let text = |path: PathBuf| {
+pub(super) async fn roots(state: &ServerState, place: &str) -> Answer<(String, String)> {
+    let (root, top) = state.plans.roots_of(Path::new(place)).await.map_err(bad)?;
+    moved::look(state, &root).await;
+    let text = |path: PathBuf| -> Answer<String> {
         let text = path.into_os_string().into_string();
-        text.map_err(|_| Box::new(bad("the path of the repository is not valid UTF-8")))
+        Ok(text.map_err(|_| bad("the path of the repository is not valid UTF-8"))?)
     };
     Ok((text(root)?, text(top)?))
 }

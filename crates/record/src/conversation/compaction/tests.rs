@@ -56,11 +56,11 @@ impl Rig {
     fn followed(&self, mut at: u64) -> (Vec<String>, u64) {
         let mut words = Vec::new();
         loop {
-            let (entries, read) = read_on(&self.path(), at, 100).unwrap();
-            if read == 0 {
+            let (entries, to) = read_on(&self.path(), at, 100).unwrap();
+            if to == at {
                 return (words, at);
             }
-            at += read;
+            at = to;
             words.extend(entries.into_iter().map(|entry| entry.content));
         }
     }

@@ -1,0 +1,100 @@
+//! What is shown of the session in hand: its terminal, by a small emulator of our own, and other views.
+
+use super::{Past, Reading};
+use crate::message::{Fetched, PreviewNews, Tab, Told};
+use glis_screen::Screen;
+
+#[derive(Default)]
+pub(crate) struct Pane {
+    pub(crate) tab: Tab,
+    pub(crate) scroll: usize,
+    pub(crate) page: Page,
+    pub(crate) preview: Preview,
+    /// What has scrolled out of its terminal, while that is looked at.
+    pub(crate) past: Option<Past>,
+}
+
+/// What is shown beside its terminal.
+pub(crate) type Page = Reading<Fetched>;
+
+#[derive(Default)]
+pub(crate) struct Preview {
+    pub(crate) session: Option<String>,
+    pub(crate) generation: u32,
+    pub(crate) shown: Shown,
+    /// When it is to be followed: not before the hand rests on it.
+    pub(crate) follow_at: Option<u64>,
+    /// Whether it was asked for and has not come yet.
+    pub(crate) is_asked: bool,
+    /// The offset of the next byte.
+    pub(crate) at: u64,
+}
+
+#[derive(Default)]
+pub(crate) enum Shown {
+    #[default]
+    Nothing,
+    /// The screen; whether it lives.
+    Screen(Box<Screen>, Life),
+    Refused(Told),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Life {
+    Live,
+    Ended,
+}
+
+impl Preview {
+    /// Of this session and process, to be followed at this time.
+    pub(crate) fn of(session: Option<String>, generation: u32, follow_at: u64) -> Self {
+        Self { session, generation, follow_at: Some(follow_at), ..Self::default() }
+    }
+
+    /// The screen, while its process lives.
+    pub(crate) fn live(&self) -> Option<&Screen> {
+        match &self.shown {
+            Shown::Screen(screen, Life::Live) => Some(screen),
+            Shown::Screen(_, Life::Ended) | Shown::Nothing | Shown::Refused(_) => None,
+        }
+    }
+
+    pub(crate) fn hear(&mut self, news: PreviewNews) {
+        match news {
+            PreviewNews::Painted { bytes, from, size } => {
+                let mut screen = Screen::new(size);
+                screen.feed(&bytes);
+                (self.is_asked, self.at) = (false, from);
+                self.shown = Shown::Screen(Box::new(screen), Life::Live);
+            }
+            PreviewNews::Output { at, bytes } => self.feed(at, &bytes),
+            PreviewNews::Resized(size) => {
+                if let Shown::Screen(screen, _) = &mut self.shown {
+                    screen.resize(size);
+                }
+            }
+            PreviewNews::Ended => {
+                if let Shown::Screen(_, life) = &mut self.shown {
+                    *life = Life::Ended;
+                }
+            }
+            PreviewNews::Refused(told) => {
+                self.is_asked = false;
+                self.shown = Shown::Refused(told);
+            }
+        }
+    }
+
+    /// Output may begin before what was painted, or behind a gap.
+    fn feed(&mut self, at: u64, bytes: &[u8]) {
+        let Shown::Screen(screen, life) = &mut self.shown else { return };
+        *life = Life::Live;
+        let known = usize::try_from(self.at.saturating_sub(at)).unwrap_or(usize::MAX);
+        let Some(fresh) = bytes.get(known.min(bytes.len())..) else { return };
+        if at > self.at {
+            screen.skip_to(at);
+        }
+        screen.feed(fresh);
+        self.at = self.at.max(at + bytes.len() as u64);
+    }
+}
