@@ -22,7 +22,8 @@ fn outcomes(house: &House) -> Outcome<Vec<(String, String)>> {
 /// A pause in mid-answer, and what is said of it afterwards.
 fn interrupted(house: &House) -> Outcome {
     house.ok(&["send", "blue", "stream 100000 20"])?;
-    house.until("blue", "busy")?;
+    // It is busy as soon as the message is on its way.
+    house.follow(1)?.until(|event| event["event"] == "turn_began")?;
     let told = house.ok(&["pause", "blue", "--mode", "interrupt"])?;
     assert!(told.contains("is paused (the agent's turn was interrupted)"), "{told}");
     let log = house.ok(&["log", "blue"])?;
