@@ -3,38 +3,66 @@
 mod appointment;
 mod ask;
 mod chore;
-pub(crate) mod compact;
+mod compact;
+mod deferred;
 mod end;
 mod gate;
-pub(crate) mod halt;
+mod halt;
 mod idle;
-pub(crate) mod judge;
+mod judge;
 mod keep;
-pub(crate) mod looping;
+mod looping;
 mod message;
 mod moved;
-pub(crate) mod pause;
+mod pause;
 mod plan;
 mod recover;
-pub(crate) mod returning;
-pub(crate) mod save;
+mod returning;
+mod save;
 mod sign;
-pub(crate) mod start;
+mod start;
 mod usage_limit;
 
 use crate::decision::{Decision, Reply};
-use crate::draft::Draft;
+use crate::draft::{Draft, Policies};
 use crate::event::Event;
 use crate::house::House;
 use crate::input::{Command, Hearing, Input, Outcome};
 use crate::limits::Limits;
 use crate::pause::Captured;
-use crate::react::{self, follow, settle, settle_house};
 use crate::reason::FailedStep;
 use crate::refusal::Refusal;
 use crate::session::{Phase, Session};
 use crate::subject::Subject;
 use crate::timer::TimerKey;
+
+/// A shut gate or a limit pauses what runs, and that may be safe at once; a pause that goes on keeps everything else
+/// back; a save is of what has ended and not of what is woken; what is woken is handed nothing yet; and only what is
+/// handed nothing is idle.
+static POLICIES: Policies = Policies {
+    session: &[
+        gate::stop_if_shut,
+        usage_limit::park,
+        plan::work::stop_if_paused,
+        plan::work::stop_with_session,
+        plan::work::pause_if_failed,
+        looping::course::pause_if_wanted,
+        pause::go_on_if_safe,
+        save::if_something_ended,
+        gate::return_if_open,
+        looping::course::go_on,
+        message::wake,
+        message::deliver_next,
+        plan::work::end_if_done,
+        plan::work::limit_time,
+        judge::what_is_asked,
+        idle::watch,
+        usage_limit::plan,
+        appointment::watch,
+        compact::if_it_rests,
+    ],
+    house: &[deferred::start, gate::complete, plan::work::begin_ready],
+};
 
 impl House {
     /// Says what `input` leads to, and changes nothing.
@@ -55,19 +83,19 @@ impl House {
 fn decide(house: &House, input: Input) -> Result<Decision, Refusal> {
     match input {
         Input::Command(command) => command_of(house, command),
-        Input::Outcome { session, outcome } => Ok(match Draft::of(house, &session) {
+        Input::Outcome { session, outcome } => Ok(match Draft::of(house, &POLICIES, &session) {
             Some(mut draft) => {
                 take_outcome(&mut draft, outcome);
-                settle(draft)
+                draft.settle()
             }
             None => Decision::default(),
         }),
         Input::Sign { session, generation, spot, hearing, sign } => {
-            Ok(match Draft::of(house, &session) {
+            Ok(match Draft::of(house, &POLICIES, &session) {
                 Some(mut draft) if draft.session.agent.generation == generation => {
                     sign::take(&mut draft, spot, sign);
                     match hearing {
-                        Hearing::Live => settle(draft),
+                        Hearing::Live => draft.settle(),
                         Hearing::CatchingUp => draft.decision,
                     }
                 }
@@ -75,40 +103,44 @@ fn decide(house: &House, input: Input) -> Result<Decision, Refusal> {
                 Some(_) | None => Decision::default(),
             })
         }
-        Input::RepoMoved { from, to } => Ok(moved::repository(house, &from, &to)),
+        Input::RepoMoved { from, to } => Ok(moved::repository(over(house), &from, &to)),
         Input::Limits(limits) => Ok(set_limits(house, limits)),
         Input::ConfigRead(fault) => Ok(config_was_read(house, fault)),
-        Input::Gate(command) => Ok(gate::command(house, command)),
-        Input::GateKept { op, result } => Ok(gate::kept(house, op, result)),
-        Input::Plan(command) => plan::command(house, command),
-        Input::PlanOutcome { plan, outcome } => Ok(plan::outcome(house, &plan, outcome)),
-        Input::AllObserved => Ok(gate::found(house)),
-        Input::TimerFired { key: TimerKey::Gate(op), .. } => Ok(gate::time_is_up(house, op)),
+        Input::Gate(command) => Ok(gate::command(over(house), command)),
+        Input::GateKept { op, result } => Ok(gate::kept(over(house), op, result)),
+        Input::Plan(command) => plan::command(over(house), command),
+        Input::PlanOutcome { plan, outcome } => Ok(plan::outcome(over(house), &plan, outcome)),
+        Input::AllObserved => Ok(gate::found(over(house))),
+        Input::TimerFired { key: TimerKey::Gate(op), .. } => Ok(gate::time_is_up(over(house), op)),
         Input::TimerFired { subject: Subject::Plan(plan), .. } => {
-            Ok(plan::budget::time_is_up(house, &plan))
+            Ok(plan::budget::time_is_up(over(house), &plan))
         }
         Input::TimerFired { subject, key } => Ok(subject
             .session()
-            .and_then(|session| Draft::of(house, session))
+            .and_then(|session| Draft::of(house, &POLICIES, session))
             .map(|draft| timer_fired(draft, key))
             .unwrap_or_default()),
-        Input::MemoryShort => Ok(idle::make_room(house)),
+        Input::MemoryShort => Ok(idle::make_room(over(house))),
         // Nothing else follows: whatever else would be done may be what broke.
-        Input::Broke { session, what, why } => Ok(match Draft::of(house, &session) {
+        Input::Broke { session, what, why } => Ok(match Draft::of(house, &POLICIES, &session) {
             Some(mut draft) if draft.session.upkeep.barred.is_none() => {
                 draft.event(Event::Barred { what, why });
                 draft.decision
             }
             Some(_) | None => Decision::default(),
         }),
-        Input::Observed { session, world } => Ok(match Draft::of(house, &session) {
+        Input::Observed { session, world } => Ok(match Draft::of(house, &POLICIES, &session) {
             Some(mut draft) => {
                 recover::observed(&mut draft, world);
-                settle(draft)
+                draft.settle()
             }
             None => Decision::default(),
         }),
     }
+}
+
+fn over(house: &House) -> Draft<'_> {
+    Draft::over(house, &POLICIES)
 }
 
 /// The configuration has changed: what waits may have a place now.
@@ -116,10 +148,10 @@ fn set_limits(house: &House, limits: Limits) -> Decision {
     if house.limits() == limits {
         return Decision::default();
     }
-    let mut draft = Draft::over(house);
+    let mut draft = over(house);
     draft.limits = limits;
     draft.decision.events.push((Subject::House, Event::LimitsSet(limits)));
-    settle_house(draft)
+    draft.settle_house()
 }
 
 /// A fault of the configuration is told once, and that it is mended once.
@@ -145,7 +177,7 @@ fn timer_fired(mut draft: Draft<'_>, key: TimerKey) -> Decision {
         TimerKey::Gate(_) => {}
         TimerKey::Verdict => judge::time_is_up(&mut draft),
         TimerKey::Compact => compact::is_due(&mut draft),
-        TimerKey::Budget => react::plan::time_is_up(&mut draft),
+        TimerKey::Budget => plan::work::time_is_up(&mut draft),
         // Whatever has happened to it meanwhile, it waits no longer for this.
         TimerKey::Retry(message) => {
             if draft.session.talk.queue.front().is_none_or(|m| m.id != message) {
@@ -162,23 +194,24 @@ fn timer_fired(mut draft: Draft<'_>, key: TimerKey) -> Decision {
         }
         TimerKey::ResumeAt(_) => return Decision::default(),
     }
-    settle(draft)
+    draft.settle()
 }
 
 fn command_of(house: &House, command: Command) -> Result<Decision, Refusal> {
     if let Command::New { id, name, spec, agent_ref } = &command {
-        return start::create(house, id, name, spec, agent_ref.as_deref());
+        return start::create(over(house), id, name, spec, agent_ref.as_deref());
     }
     let session = command.session();
     let unknown = || Refusal::NoSuchSession { given: session.0.clone() };
-    let mut draft = Draft::of(house, session).ok_or_else(unknown)?;
+    let mut draft = Draft::of(house, &POLICIES, session).ok_or_else(unknown)?;
     obey(&mut draft, command)?;
-    Ok(settle(draft))
+    Ok(draft.settle())
 }
 
 /// Each sees the house as it will be after those before it.
 fn together(house: &House, commands: Vec<Command>) -> (Decision, Vec<Result<Reply, Refusal>>) {
-    let mut known = commands.iter().filter_map(|command| Draft::of(house, command.session()));
+    let mut known =
+        commands.iter().filter_map(|command| Draft::of(house, &POLICIES, command.session()));
     let Some(mut draft) = known.next() else {
         let unknown =
             |command: &Command| Err(Refusal::NoSuchSession { given: command.session().0.clone() });
@@ -189,12 +222,12 @@ fn together(house: &House, commands: Vec<Command>) -> (Decision, Vec<Result<Repl
         let id = command.session().clone();
         let obeyed = draft.turn_to(&id).and_then(|()| obey(&mut draft, command));
         replies.push(obeyed.map(|()| {
-            follow(&mut draft);
+            draft.follow();
             std::mem::take(&mut draft.decision.reply)
         }));
     }
     draft.reply(Reply::Done);
-    (settle_house(draft), replies)
+    (draft.settle_house(), replies)
 }
 
 /// Does what is asked of the session in hand.
@@ -227,11 +260,11 @@ fn obey(draft: &mut Draft<'_>, command: Command) -> Result<(), Refusal> {
         }
         Command::Restart { agent_ref, prompt, .. } => looping::restart(draft, agent_ref, prompt)?,
         Command::Stop { cause, .. } => {
-            let judged = react::plan::stop_judging(draft);
+            let judged = plan::work::stop_judging(draft);
             looping::stop(draft);
             end::stop(draft, cause);
             if judged {
-                react::plan::stop_plan(draft);
+                plan::work::stop_plan(draft);
                 // Its agent may have ended before; something is stopped all the same.
                 if draft.decision.reply == Reply::Already {
                     draft.reply(Reply::Done);
@@ -241,7 +274,7 @@ fn obey(draft: &mut Draft<'_>, command: Command) -> Result<(), Refusal> {
         Command::LimitIdle { limit, .. } => idle::limit(draft, limit)?,
         Command::Remove { running, .. } => {
             chore::remove(draft, running)?;
-            react::plan::stop_judging(draft);
+            plan::work::stop_judging(draft);
             looping::stop(draft);
         }
         Command::Snapshot { .. } => save::asked(draft)?,

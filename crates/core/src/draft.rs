@@ -18,10 +18,19 @@ use crate::subject::Subject;
 use crate::timer::{TimerKey, When};
 use std::collections::BTreeMap;
 
+/// What follows by itself after any decision: rules, each of which sees what those before it have decided.
+pub(crate) struct Policies {
+    /// For the session in hand.
+    pub(crate) session: &'static [fn(&mut Draft<'_>)],
+    /// For the house, once everything has followed for its sessions.
+    pub(crate) house: &'static [fn(&mut Draft<'_>)],
+}
+
 /// A decision in the making, over the house. One session is in hand; another can be taken in hand,
 /// and everything that was decided so far stays in view.
 pub(crate) struct Draft<'h> {
-    house: &'h House,
+    pub(crate) house: &'h House,
+    policies: &'static Policies,
     pub(crate) session: Session,
     /// Those that were in hand before.
     former: BTreeMap<SessionId, Session>,
@@ -57,14 +66,18 @@ pub(crate) enum Admission {
 
 impl<'h> Draft<'h> {
     /// A draft with this session in hand.
-    pub(crate) fn of(house: &'h House, id: &SessionId) -> Option<Self> {
-        house.session(id).cloned().map(|session| Self::with(house, session))
+    pub(crate) fn of(
+        house: &'h House,
+        policies: &'static Policies,
+        id: &SessionId,
+    ) -> Option<Self> {
+        house.session(id).cloned().map(|session| Self::with(house, policies, session))
     }
 
     /// A draft that begins with the event by which a session comes into being.
-    pub(crate) fn born(house: &'h House, id: &SessionId, event: Event) -> Option<Self> {
+    pub(crate) fn born(self, id: &SessionId, event: Event) -> Option<Self> {
         let session = fold::born(id, 0, &event)?;
-        let mut draft = Self::with(house, session);
+        let mut draft = Self::with(self.house, self.policies, session);
         // The number of its operation is taken.
         draft.next_op = event.op().map_or(draft.next_op, |op| draft.next_op.max(OpId(op.0 + 1)));
         draft.learn(&event);
@@ -74,14 +87,15 @@ impl<'h> Draft<'h> {
 
     /// A draft for something about the house. Any session is in hand; in an empty house one that is
     /// nowhere stands in, which [`Draft::sessions`] leaves out.
-    pub(crate) fn over(house: &'h House) -> Self {
+    pub(crate) fn over(house: &'h House, policies: &'static Policies) -> Self {
         let first = house.all_sessions().next().cloned();
-        Self::with(house, first.unwrap_or_else(Session::nowhere))
+        Self::with(house, policies, first.unwrap_or_else(Session::nowhere))
     }
 
-    fn with(house: &'h House, session: Session) -> Self {
+    fn with(house: &'h House, policies: &'static Policies, session: Session) -> Self {
         Self {
             house,
+            policies,
             session,
             former: BTreeMap::new(),
             plans: BTreeMap::new(),
@@ -109,6 +123,27 @@ impl<'h> Draft<'h> {
         self.admission = Admission::AsConfigured;
         self.decision.reply = Reply::Done;
         Ok(())
+    }
+
+    /// Lets everything follow for the session in hand.
+    pub(crate) fn follow(&mut self) {
+        for policy in self.policies.session {
+            policy(self);
+        }
+    }
+
+    /// Lets everything follow that has become possible, and ends the draft.
+    pub(crate) fn settle(mut self) -> Decision {
+        self.follow();
+        self.settle_house()
+    }
+
+    /// Lets follow for the house what has become possible, and ends the draft.
+    pub(crate) fn settle_house(mut self) -> Decision {
+        for policy in self.policies.house {
+            policy(&mut self);
+        }
+        self.decision
     }
 
     /// The session in hand as it was before this decision; nothing if it comes into being with it.

@@ -39,7 +39,6 @@ pub mod plain;
 pub mod plan;
 pub mod queue;
 pub mod rare;
-mod react;
 pub mod reason;
 pub mod redact;
 pub mod refusal;

@@ -2,18 +2,17 @@
 //! deleted.
 
 use super::halt;
-use crate::claims;
 use crate::decision::Reply;
 use crate::draft::Draft;
 use crate::effect::Effect;
 use crate::event::Event;
 use crate::ids::OpId;
 use crate::input::{Done, IfRunning};
-use crate::name;
 use crate::reason::{Verb, Why};
 use crate::refusal::{InPlaceWish, Refusal};
 use crate::session::{AfterStop, Chore, Phase, Rest};
 use crate::tree::Occasion;
+use crate::{claims, name};
 
 pub(super) fn remove(draft: &mut Draft<'_>, running: IfRunning) -> Result<(), Refusal> {
     match &draft.session.phase {

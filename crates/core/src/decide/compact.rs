@@ -48,7 +48,7 @@ pub(super) fn again(draft: &mut Draft<'_>) {
 }
 
 /// Has it looked at once it was not used for a while, if it rests and there is hope.
-pub(crate) fn arm(draft: &mut Draft<'_>) {
+fn arm(draft: &mut Draft<'_>) {
     if may_be_due(draft) {
         draft.timer(TimerKey::Compact, When::unused());
     }
@@ -87,4 +87,14 @@ fn awaited(draft: &Draft<'_>, op: Option<OpId>) -> Option<OpId> {
 fn may_be_due(draft: &Draft<'_>) -> bool {
     let rests = matches!(&draft.session.phase, Phase::Rest(Rest::Paused(_) | Rest::Suspended));
     rests && !draft.session.upkeep.compaction.is_given_up()
+}
+
+/// Begins to wait if this decision has brought the session to rest.
+pub(super) fn if_it_rests(draft: &mut Draft<'_>) {
+    let rests = |event: &Event| {
+        matches!(event, Event::Paused { .. } | Event::Suspended { .. } | Event::Returned { .. })
+    };
+    if draft.own_events().any(rests) {
+        arm(draft);
+    }
 }

@@ -1,21 +1,20 @@
 //! What had to wait before it could start begins as soon as it may, in the order in which it came.
 
-use crate::decide::{looping, start};
+use super::{looping, start};
 use crate::draft::Draft;
 use crate::event::Event;
 use crate::ids::SessionId;
-use crate::react::follow;
 use crate::session::{Deferral, Deferred, Phase, Session};
 
 /// Starts whatever has waited and may start now.
-pub(crate) fn start(draft: &mut Draft<'_>) {
+pub(super) fn start(draft: &mut Draft<'_>) {
     let reply = draft.decision.reply.clone();
     while let Some(next) = next(draft) {
         if draft.turn_to(&next).is_err() {
             break;
         }
         begin(draft);
-        follow(draft);
+        draft.follow();
     }
     tell_reason(draft);
     draft.reply(reply);

@@ -5,19 +5,17 @@ use super::returning::{resume, tell_resumed};
 use crate::decision::{Decision, Reply};
 use crate::draft::Draft;
 use crate::effect::Effect;
+use crate::event::Event;
 use crate::gate::{Gate, GateCommand, GateEvent, GateSource, GateStep, GateWish, Kept, Shut};
-use crate::house::House;
 use crate::ids::{OpId, SessionId};
-use crate::pause::{OnTimeout, PauseStep};
-use crate::react;
+use crate::pause::{OnTimeout, PauseMode, PauseStep};
 use crate::reason::Why;
 use crate::refusal::Refusal;
 use crate::session::{AfterStop, Phase, Rest, Session};
 use crate::timer::{Span, TimerKey, When};
 use std::collections::BTreeSet;
 
-pub(super) fn command(house: &House, command: GateCommand) -> Decision {
-    let mut draft = Draft::over(house);
+pub(super) fn command(mut draft: Draft<'_>, command: GateCommand) -> Decision {
     match command {
         GateCommand::Shut(wish) => shut(&mut draft, wish),
         GateCommand::Open(kept) => open(&mut draft, &kept),
@@ -50,8 +48,8 @@ fn shut(draft: &mut Draft<'_>, wish: GateWish) {
     };
     await_all(draft, op);
     each_in_hand(draft, stop_one);
-    react::deferred::start(draft);
-    react::gate::complete(draft);
+    super::deferred::start(draft);
+    complete(draft);
     let set = draft.gate.shut().map(|shut| shut.set.clone()).unwrap_or_default();
     let each = set.into_iter().map(|id| (id, Ok(Reply::Pending(op)))).collect();
     draft.reply(Reply::Gate { op, already: false, each });
@@ -96,7 +94,7 @@ fn stop_one(draft: &mut Draft<'_>) {
         // A start that is not called off is paused once it is over.
         pause::begin(draft, wish).ok();
     }
-    react::follow(draft);
+    draft.follow();
 }
 
 /// Lets this follow for every session, each of which sees what was decided for those before it.
@@ -145,11 +143,11 @@ fn open(draft: &mut Draft<'_>, kept: &Kept) {
             let reply = bring_back(draft, resumes.contains(&draft.session.id));
             each.push((draft.session.id.clone(), reply));
         }
-        react::follow(draft);
+        draft.follow();
     });
-    react::deferred::start(draft);
-    react::gate::complete(draft);
-    react::plan::begin_ready(draft);
+    super::deferred::start(draft);
+    complete(draft);
+    super::plan::work::begin_ready(draft);
     draft.reply(Reply::Gate { op, already: false, each });
 }
 
@@ -186,8 +184,7 @@ fn bring_back(draft: &mut Draft<'_>, comes: bool) -> Result<Reply, Refusal> {
 }
 
 /// The time for everything to stop is over. Those that have not are named, and stop all the same.
-pub(super) fn time_is_up(house: &House, op: OpId) -> Decision {
-    let mut draft = Draft::over(house);
+pub(super) fn time_is_up(mut draft: Draft<'_>, op: OpId) -> Decision {
     let due = matches!(&draft.gate, Gate::Pausing(shut) if shut.op == op && !shut.overdue);
     if due {
         let at_work = draft.stirring().filter(|session| session.is_at_work());
@@ -196,13 +193,12 @@ pub(super) fn time_is_up(house: &House, op: OpId) -> Decision {
         draft.house_event(GateEvent::Overdue { op, stuck });
     }
     // What could not be written down is tried again.
-    react::gate::complete(&mut draft);
+    complete(&mut draft);
     draft.decision
 }
 
 /// What is paused is on the disk, or cannot be.
-pub(super) fn kept(house: &House, op: OpId, result: Result<(), Why>) -> Decision {
-    let mut draft = Draft::over(house);
+pub(super) fn kept(mut draft: Draft<'_>, op: OpId, result: Result<(), Why>) -> Decision {
     let due = matches!(&draft.gate, Gate::Pausing(shut)
         if shut.op == op && shut.step == GateStep::Keeping);
     if let (true, Gate::Pausing(shut)) = (due, &draft.gate) {
@@ -221,13 +217,12 @@ pub(super) fn kept(house: &House, op: OpId, result: Result<(), Why>) -> Decision
 }
 
 /// Every session was told what the world looks like: what the former daemon had begun goes on.
-pub(super) fn found(house: &House) -> Decision {
-    let mut draft = Draft::over(house);
+pub(super) fn found(mut draft: Draft<'_>) -> Decision {
     match draft.gate.clone() {
         Gate::Open { .. } => {
             let source = GateSource::Snapshot;
-            draft.house_effect(Effect::DropGate { before: house.next_op(), source });
-            react::deferred::start(&mut draft);
+            draft.house_effect(Effect::DropGate { before: draft.house.next_op(), source });
+            super::deferred::start(&mut draft);
         }
         // The log has lost its end, and an agent was found that runs: it has to be stopped first.
         Gate::Pausing(Shut { op, step: GateStep::Keeping, .. })
@@ -235,7 +230,7 @@ pub(super) fn found(house: &House) -> Decision {
         {
             draft.house_event(GateEvent::NotKept { op, why: Why::FoundRunning });
             await_all(&mut draft, op);
-            each_in_hand(&mut draft, react::follow);
+            each_in_hand(&mut draft, |draft| draft.follow());
         }
         Gate::Pausing(Shut { op, step: GateStep::Keeping, .. }) => {
             draft.house_effect(Effect::KeepGate { op });
@@ -244,11 +239,83 @@ pub(super) fn found(house: &House) -> Decision {
             if !overdue {
                 await_all(&mut draft, op);
             }
-            each_in_hand(&mut draft, react::follow);
+            each_in_hand(&mut draft, |draft| draft.follow());
         }
         Gate::Paused(_) => {}
     }
-    react::gate::complete(&mut draft);
-    react::plan::go_on(&mut draft);
+    complete(&mut draft);
+    super::plan::work::go_on(&mut draft);
     draft.decision
+}
+
+/// Pauses the session in hand if it runs although the gate is shut.
+pub(super) fn stop_if_shut(draft: &mut Draft<'_>) {
+    let Some(shut) = draft.gate.shut() else { return };
+    if draft.session.phase != Phase::Live || !may_be_tried(draft) {
+        return;
+    }
+    let mut wish = shut.wish.of(&draft.session);
+    // An agent that did not heed an interrupt is waited for.
+    if draft.own_events().any(|event| matches!(event, Event::PauseRefused { .. })) {
+        wish.mode = PauseMode::Boundary;
+    }
+    if !shut.set.contains(&draft.session.id) || shut.step == GateStep::Keeping {
+        let session = draft.session.id.clone();
+        draft.house_event(GateEvent::Joined { session });
+    }
+    pause::begin_by_itself(draft, wish);
+}
+
+/// A pause that has failed would fail again at once. At the end of a turn it may succeed.
+fn may_be_tried(draft: &Draft<'_>) -> bool {
+    let failed = draft.gate.shut().is_some_and(|shut| shut.failed.contains(&draft.session.id));
+    let just_failed =
+        |event: &Event| matches!(event, Event::PauseFailed { .. } | Event::PauseBarred { .. });
+    let ended = |event: &Event| matches!(event, Event::TurnEnded { .. });
+    !failed || (draft.own_events().any(ended) && !draft.own_events().any(just_failed))
+}
+
+/// What was paused too late to be called off comes back now that it is paused.
+pub(super) fn return_if_open(draft: &mut Draft<'_>) {
+    let Gate::Open { returning: set, .. } = &draft.gate else { return };
+    let paused = matches!(draft.session.phase, Phase::Rest(Rest::Paused(_)));
+    if paused && set.contains(&draft.session.id) {
+        // One that cannot be resumed is left as it is.
+        resume(draft).ok();
+    }
+}
+
+/// Goes on with the gate, once what it waits for is so.
+pub(super) fn complete(draft: &mut Draft<'_>) {
+    match &draft.gate {
+        Gate::Pausing(shut) if shut.step == GateStep::Stopping => {
+            let op = shut.op;
+            // Also one that was at rest is on record as paused first, if it is paused by this.
+            let saves = |session: &Session| {
+                shut.set.contains(&session.id) && matches!(session.phase, Phase::Pausing(_))
+            };
+            if !draft.stirring().any(|session| session.is_at_work() || saves(session)) {
+                draft.house_event(GateEvent::Stopped { op });
+                draft.house_effect(Effect::KeepGate { op });
+            }
+        }
+        Gate::Open { returning: set, told: true, .. } if set.is_empty() => {
+            tell_resumed(draft);
+        }
+        // Whom a person has taken out of it is not to be brought back by the file either.
+        Gate::Paused(shut) => {
+            let (op, changed) = (shut.op, has_changed(draft));
+            if changed {
+                draft.house_effect(Effect::KeepGate { op });
+            }
+        }
+        Gate::Pausing(_) | Gate::Open { .. } => {}
+    }
+}
+
+/// Whether this decision has changed what comes back.
+fn has_changed(draft: &Draft<'_>) -> bool {
+    draft
+        .house_events()
+        .any(|event| matches!(event, GateEvent::Joined { .. } | GateEvent::Released { .. }))
 }

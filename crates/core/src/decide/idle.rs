@@ -10,7 +10,6 @@ use crate::decision::Decision;
 use crate::draft::Draft;
 use crate::effect::Effect;
 use crate::event::Event;
-use crate::house::House;
 use crate::ids::SessionId;
 use crate::input::Use;
 use crate::reason::Verb;
@@ -47,35 +46,29 @@ pub(super) fn checked(draft: &mut Draft<'_>, spell: u64, cause: StopCause, usage
 
 /// Memory runs short: of the sessions that may be suspended, the one that has been idle for longest is
 /// looked at. One at a time: what the first gives back may be enough.
-pub(super) fn make_room(house: &House) -> Decision {
-    let longest =
-        house.stirring().filter(|session| may_go(session)).min_by_key(|session| age(session));
-    let draft = longest.and_then(|session| Draft::of(house, &session.id));
-    let Some(mut draft) = draft.filter(|draft| !makes_room(draft)) else {
-        return Decision::default();
-    };
-    look(&mut draft);
+pub(super) fn make_room(mut draft: Draft<'_>) -> Decision {
+    look_at_longest(&mut draft, |_| true);
     draft.decision
 }
 
 /// Looks at the session that has been idle for longest after the one in hand.
 fn look_at_next(draft: &mut Draft<'_>) {
+    let own = age(&draft.session);
+    look_at_longest(draft, |session| age(session) > own);
+}
+
+/// Looks at the session that has been idle for longest among these.
+fn look_at_longest(draft: &mut Draft<'_>, among: impl Fn(&Session) -> bool) {
     if makes_room(draft) {
         return;
     }
-    let own = age(&draft.session);
-    let later = draft.stirring().filter(|session| may_go(session) && age(session) > own);
-    let next = later.min_by_key(|session| age(session)).map(|session| session.id.clone());
+    let free = draft.stirring().filter(|session| may_go(session) && among(session));
+    let next = free.min_by_key(|session| age(session)).map(|session| session.id.clone());
     // It was among those that are there.
     if let Some(next) = next
         && draft.turn_to(&next).is_ok()
+        && let Some(spell) = draft.session.idle_spell()
     {
-        look(draft);
-    }
-}
-
-fn look(draft: &mut Draft<'_>) {
-    if let Some(spell) = draft.session.idle_spell() {
         draft.effect(Effect::CheckIdle { spell, cause: StopCause::Memory });
     }
 }
@@ -114,6 +107,22 @@ fn is_free(draft: &Draft<'_>) -> bool {
 
 fn wait_again(draft: &mut Draft<'_>, spell: u64) {
     if let Some(when) = When::idle(&draft.session.spec) {
+        draft.timer(TimerKey::Idle(spell), when);
+    }
+}
+
+/// Sets the timer when a spell of idleness begins, and drops it when the spell is over.
+pub(super) fn watch(draft: &mut Draft<'_>) {
+    let former = draft.before().and_then(Session::idle_spell);
+    let spell = draft.session.idle_spell();
+    if spell == former && !draft.just_met {
+        return;
+    }
+    if let Some(over) = former.filter(|_| spell != former) {
+        draft.effect(Effect::DropTimer { key: TimerKey::Idle(over) });
+    }
+    let when = When::idle(&draft.session.spec);
+    if let Some((spell, when)) = spell.zip(when) {
         draft.timer(TimerKey::Idle(spell), when);
     }
 }

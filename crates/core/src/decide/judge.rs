@@ -5,6 +5,7 @@ use crate::decision::Reply;
 use crate::draft::Draft;
 use crate::effect::Effect;
 use crate::event::Event;
+use crate::ids::AskId;
 use crate::run::Run;
 use crate::session::Phase;
 use crate::talk::{ALLOW, Ask, DENY};
@@ -27,7 +28,7 @@ pub(super) fn set(draft: &mut Draft<'_>, on: bool) {
 
 /// Has the rules judge what they have not judged yet. If they say nothing in time, or what they say
 /// does not reach the agent, a person is asked.
-pub(crate) fn judge(draft: &mut Draft<'_>, which: impl Fn(&Ask) -> bool) {
+pub(super) fn judge(draft: &mut Draft<'_>, which: impl Fn(&Ask) -> bool) {
     let open = draft.session.asked().iter().filter(|ask| waits(ask) && which(ask));
     let open: Vec<Ask> = open.cloned().collect();
     if open.is_empty() {
@@ -94,4 +95,23 @@ pub(super) fn time_is_up(draft: &mut Draft<'_>) {
         let verdict = Verdict::manual(Unruled::Overdue);
         draft.event(Event::AskJudged { ask: ask.id, text: ask.text, verdict });
     }
+}
+
+/// Judges what this decision has left to the rules: what was just asked, or all that is open once
+/// they are switched on.
+pub(super) fn what_is_asked(draft: &mut Draft<'_>) {
+    let (mut fresh, mut all) = (Vec::<AskId>::new(), false);
+    for event in draft.own_events() {
+        match asked(event) {
+            Some(id) => fresh.push(id.clone()),
+            None => all |= matches!(event, Event::AutoYesSet { on: true }),
+        }
+    }
+    if all || !fresh.is_empty() {
+        judge(draft, |ask| all || fresh.contains(&ask.id));
+    }
+}
+
+fn asked(event: &Event) -> Option<&AskId> {
+    if let Event::Asked { ask, .. } = event { Some(&ask.id) } else { None }
 }

@@ -1,5 +1,7 @@
 //! Loops: what is asked of them, and what follows from a look back at an iteration.
 
+pub(super) mod course;
+
 use super::{pause, start};
 use crate::decision::Reply;
 use crate::draft::Draft;

@@ -1,16 +1,19 @@
 //! Messages: stored first, handed over at most once and in order, doubted rather than repeated.
 
+use super::start;
 use crate::decision::Reply;
 use crate::draft::Draft;
+use crate::effect::Effect;
 use crate::event::{Event, Spot};
 use crate::ids::MessageId;
 use crate::plain::{is_seen, without_escapes};
 use crate::reason::Verb;
 use crate::refusal::Refusal;
-use crate::session::{AfterStop, Phase, Rest};
-use crate::spec::Takes;
+use crate::session::{AfterStop, Phase, Rest, StartCause};
+use crate::spec::{SignSource, Takes};
 use crate::talk::{Delivery, Message};
 use crate::timer::{TimerKey, When};
+use crate::tree::PathList;
 
 /// Each waits twice as long as the one before. What is refused for more than a minute is refused
 /// for a reason that time does not mend.
@@ -130,5 +133,78 @@ pub(super) fn take_back_in_flight(draft: &mut Draft<'_>) {
 pub(super) fn doubt_in_flight(draft: &mut Draft<'_>) {
     if let Some(message) = draft.session.in_flight().map(|m| m.id) {
         draft.event(Event::MessageDoubted { message });
+    }
+}
+
+/// What an agent reads before the first message after its turn was cut off.
+const CUT_OFF_NOTE: &str = "[glis] Your last step was cut off before it ended. \
+     Check whether it took effect before you do anything again.\n\n";
+
+/// What an agent reads before the first message after its files were changed from outside.
+fn changed_note(paths: &PathList) -> String {
+    format!(
+        "[glis] While you were away, {} of your files changed: {}. \
+         Read them again before you rely on them.\n\n",
+        paths.total,
+        paths.line()
+    )
+}
+
+/// The next message is handed over as soon as the agent takes one.
+pub(super) fn deliver_next(draft: &mut Draft<'_>) {
+    let session = &draft.session;
+    if draft.hold_back || session.phase != Phase::Live || draft.gate.shut().is_some() {
+        return;
+    }
+    let may = match session.spec.traits.takes {
+        Takes::Anytime => true,
+        Takes::WhenIdle => {
+            session.is_ready()
+                && !session.turn().open
+                && !session.turn().due
+                && !session.is_asked_about()
+        }
+    };
+    let Some(next) = session.talk.queue.front() else { return };
+    if !may || next.delivery != Delivery::Queued {
+        return;
+    }
+    let (message, mut text) = (next.id, next.text.clone());
+    if session.spec.traits.signs == SignSource::Structured {
+        if let Some(paths) = &session.upkeep.changed {
+            text.insert_str(0, &changed_note(paths));
+        }
+        if session.talk.cut_off {
+            text.insert_str(0, CUT_OFF_NOTE);
+        }
+    }
+    let generation = session.agent.generation;
+    draft.event(Event::DeliveryBegan { message });
+    draft.effect(Effect::Deliver { generation, message, text });
+}
+
+/// A message is reason enough to start what sleeps. What is paused stays paused.
+pub(super) fn wake(draft: &mut Draft<'_>) {
+    // Only a message that has just come wakes a session: one that is left over from a failed
+    // start must not start it again and again.
+    let arrived = draft
+        .own_events()
+        .any(|event| matches!(event, Event::MessageQueued { .. } | Event::MessageRequeued { .. }));
+    let wanted = arrived || draft.wake;
+    // Behind a message in doubt it waits, but not for ever: the look before the start may find out
+    // what became of that one, and a session that runs can be asked.
+    let waits = draft.session.talk.queue.iter().any(|m| m.delivery == Delivery::Queued);
+    if draft.session.wakes() && wanted && waits {
+        let waits_already = draft.session.starts.deferred.is_some();
+        if let Some(why) = draft.must_wait() {
+            if !waits_already {
+                draft.defer(StartCause::Message, why);
+            }
+            return;
+        }
+        let reply = draft.decision.reply.clone();
+        let op = draft.new_op();
+        draft.reply(reply);
+        start::begin(draft, op, StartCause::Message);
     }
 }

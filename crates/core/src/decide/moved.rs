@@ -3,9 +3,7 @@
 use crate::decision::Decision;
 use crate::draft::Draft;
 use crate::event::Event;
-use crate::house::House;
 use crate::plan::{Origin, PlanEvent, PlanSpec};
-use crate::react::settle_house;
 use crate::session::Session;
 
 /// Where a path is that was in the repository or is its root.
@@ -14,8 +12,8 @@ fn after(path: &str, from: &str, to: &str) -> Option<String> {
     (below.is_empty() || below.starts_with('/')).then(|| format!("{to}{below}"))
 }
 
-pub(super) fn repository(house: &House, from: &str, to: &str) -> Decision {
-    let mut draft = Draft::over(house);
+pub(super) fn repository(mut draft: Draft<'_>, from: &str, to: &str) -> Decision {
+    let house = draft.house;
     let moves = |session: &Session| {
         let repo_root = after(&session.spec.repo_root, from, to)?;
         Some((session.id.clone(), repo_root))
@@ -36,5 +34,5 @@ pub(super) fn repository(house: &House, from: &str, to: &str) -> Decision {
         let spec = Box::new(PlanSpec { repo_root, origin, ..(*plan.spec).clone() });
         draft.plan_event(&plan.id, PlanEvent::Revised { spec });
     }
-    settle_house(draft)
+    draft.settle_house()
 }

@@ -492,3 +492,25 @@ pub(super) fn frozen(draft: &mut Draft<'_>, op: OpId, result: Result<(), Why>) {
         take_snapshot(draft, op, Moment::AfterStop);
     }
 }
+
+/// Goes on as soon as the agent's own signs, or its screen, say that it may be stopped.
+pub(super) fn go_on_if_safe(draft: &mut Draft<'_>) {
+    let Phase::Pausing(pause) = &draft.session.phase else { return };
+    let op = pause.op;
+    let cut = pause.step == PauseStep::Interrupting && draft.session.talk.cut_off;
+    if matches!(pause.step, PauseStep::Boundary | PauseStep::Interrupting)
+        && draft.session.runs()
+        && let Some(rule) = draft.session.safe_rule()
+    {
+        let rule = if cut { SafeRule::TurnInterrupted } else { rule };
+        reach(draft, op, rule, Reached::Safely);
+    }
+}
+
+/// Begins a pause by itself of what runs or rests, where nothing is under way that would refuse it: whoever asked for
+/// something else is told of that.
+pub(super) fn begin_by_itself(draft: &mut Draft<'_>, wish: PauseWish) {
+    let (reply, op) = (draft.decision.reply.clone(), draft.new_op());
+    begin_now(draft, op, wish);
+    draft.reply(reply);
+}

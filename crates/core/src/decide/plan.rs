@@ -2,13 +2,13 @@
 
 pub(super) mod budget;
 mod pausing;
+pub(super) mod work;
 
 use self::pausing::pause_each;
 use super::{end, message, start};
 use crate::decision::{Decision, Reply};
 use crate::draft::Draft;
 use crate::effect::Effect;
-use crate::house::House;
 use crate::ids::{PlanId, RunId};
 use crate::merge::Unmerged;
 use crate::pause::PauseMode;
@@ -16,12 +16,10 @@ use crate::plan::{
     Before, Pace, Plan, PlanCommand, PlanEvent, PlanOutcome, PlanPause, PlanSpec, Ruling, Run,
     RunFault, RunStep, TaskSpec,
 };
-use crate::react::{self, follow, settle_house};
 use crate::refusal::Refusal;
 use crate::session::{Phase, Rest, Session, StopCause};
 
-pub(super) fn command(house: &House, command: PlanCommand) -> Result<Decision, Refusal> {
-    let mut draft = Draft::over(house);
+pub(super) fn command(mut draft: Draft<'_>, command: PlanCommand) -> Result<Decision, Refusal> {
     match command {
         PlanCommand::Execute { id, spec, pace, before } => {
             execute(&mut draft, &id, *spec, (pace, before))?;
@@ -40,7 +38,7 @@ pub(super) fn command(house: &House, command: PlanCommand) -> Result<Decision, R
         PlanCommand::Restart { id, task, spec } => restart(&mut draft, &id, &task, spec)?,
         PlanCommand::Rule { id, task, ruling } => rule(&mut draft, &id, &task, ruling)?,
     }
-    Ok(settle_house(draft))
+    Ok(draft.settle_house())
 }
 
 fn no_task(given: &str) -> Refusal {
@@ -118,7 +116,7 @@ fn revise(
     let gone = plan.active.iter().filter_map(|run| plan.run(run)).filter(is_gone);
     let gone: Vec<_> = gone.filter_map(|run| run.session.clone()).collect();
     draft.plan_event(id, PlanEvent::Revised { spec });
-    react::plan::limit_time_again(draft, id);
+    work::limit_time_again(draft, id);
     budget::stop_if_spent(draft, id);
     pause_each(draft, gone, PauseMode::Interrupt);
     draft.reply(Reply::Done);
@@ -156,7 +154,7 @@ fn resume(
         (RunStep::Waiting(_) | RunStep::Failed(RunFault::Rejected), Some(prompt)) => Some(prompt),
         (RunStep::Waiting(why), None) => {
             let Some(words) = mending(plan_of(draft, id)?, why) else {
-                react::plan::finish(draft, id, run.id.clone(), false);
+                work::finish(draft, id, run.id.clone(), false);
                 return Ok(());
             };
             Some(words)
@@ -190,7 +188,7 @@ fn resume(
     }
     go_on(draft, prompt)?;
     let reply = draft.decision.reply.clone();
-    follow(draft);
+    draft.follow();
     draft.reply(reply);
     Ok(())
 }
@@ -198,7 +196,7 @@ fn resume(
 /// Where nothing of a plan goes on, what is asked of one task begins no other.
 fn keep_to(draft: &mut Draft<'_>, id: &PlanId, run: &RunId) {
     let is_alone = |plan: &Plan| {
-        let goes_on = react::plan::others_go_on(draft, plan, run);
+        let goes_on = work::others_go_on(draft, plan, run);
         plan.paused.is_none() && !plan.is_over() && !goes_on
     };
     if draft.plan(id).is_some_and(is_alone) {
@@ -365,7 +363,7 @@ fn rule(draft: &mut Draft<'_>, id: &PlanId, task: &str, ruling: Ruling) -> Resul
         ) => {
             let run =
                 if run.is_over() { begin_behind(draft, id, &run, Behind::Asked) } else { run.id };
-            react::plan::finish(draft, id, run, ruling == Ruling::Accept);
+            work::finish(draft, id, run, ruling == Ruling::Accept);
         }
         (Ruling::Accept | Ruling::Judge | Ruling::Reject, _) => return Err(idle()),
     }
@@ -377,8 +375,7 @@ fn skip(draft: &mut Draft<'_>, id: &PlanId, task: &str) {
 }
 
 /// Takes in what came of an effect.
-pub(super) fn outcome(house: &House, id: &PlanId, outcome: PlanOutcome) -> Decision {
-    let mut draft = Draft::over(house);
+pub(super) fn outcome(mut draft: Draft<'_>, id: &PlanId, outcome: PlanOutcome) -> Decision {
     let Some(run) = draft.plan(id).and_then(|plan| plan.run(outcome.run())).cloned() else {
         return Decision::default();
     };
@@ -436,7 +433,7 @@ pub(super) fn outcome(house: &House, id: &PlanId, outcome: PlanOutcome) -> Decis
             refuse(&mut draft, id, &run, (why, retries));
         }
     }
-    settle_house(draft)
+    draft.settle_house()
 }
 
 /// The work of a run was not accepted: its agent is told so, as long as that may be.
@@ -472,7 +469,7 @@ fn try_again(draft: &mut Draft<'_>, id: &PlanId, former: &Run, words: String) {
     if draft.turn_to(session).is_ok() {
         // What cannot be told is judged once more as it is, and fails for good in the end.
         go_on(draft, Some(words)).ok();
-        follow(draft);
+        draft.follow();
         draft.reply(Reply::Done);
     }
 }
@@ -490,6 +487,6 @@ fn end_session(draft: &mut Draft<'_>, run: &Run) {
     let Some(session) = &run.session else { return };
     if draft.turn_to(session).is_ok() && draft.session.phase == Phase::Live {
         end::stop(draft, StopCause::Asked);
-        follow(draft);
+        draft.follow();
     }
 }

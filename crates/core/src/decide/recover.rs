@@ -11,7 +11,6 @@ use crate::ids::OpId;
 use crate::input::{Exit, World};
 use crate::leftover::Leftovers;
 use crate::pause::{Moment, PauseMode, PauseStep};
-use crate::react;
 use crate::reason::Why;
 use crate::refusal::ResumeFault;
 use crate::session::{Phase, Process, Rest, Start, StartCause, StartStep, StopCause};
@@ -173,7 +172,7 @@ fn started_or_not(draft: &mut Draft<'_>, op: OpId, cause: StartCause, world: Wor
 /// Whether a start is none that a person waits for.
 fn begins_by_itself(draft: &Draft<'_>, cause: StartCause) -> bool {
     match cause {
-        StartCause::New => react::plan::works_for_plan(draft),
+        StartCause::New => super::plan::work::works_for_plan(draft),
         StartCause::Restart => draft.session.iterates(),
         // It comes back with everything; asked for again, an open gate resumes nothing.
         StartCause::Resume => draft.gate.holds(&draft.session.id),

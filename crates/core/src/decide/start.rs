@@ -1,15 +1,12 @@
 //! Bringing a process up: new sessions, resume, restart.
 
 use super::{halt, keep, pause};
-use crate::claims;
 use crate::decision::{Decision, Reply};
 use crate::draft::Draft;
 use crate::effect::{Effect, Urgency};
 use crate::event::Event;
-use crate::house::House;
 use crate::ids::{OpId, SessionId};
 use crate::input::Checked;
-use crate::name;
 use crate::reason::{Verb, Why};
 use crate::refusal::{Refusal, ResumeFault};
 use crate::session::{
@@ -19,14 +16,16 @@ use crate::spec::{RefOrigin, SignSource, Spec};
 use crate::talk::{Delivery, Message};
 use crate::timer::{TimerKey, When};
 use crate::usage_limit::GO_ON;
+use crate::{claims, name};
 
 pub(super) fn create(
-    house: &House,
+    draft: Draft<'_>,
     id: &SessionId,
     name: &str,
     spec: &Spec,
     agent_ref: Option<&str>,
 ) -> Result<Decision, Refusal> {
+    let house = draft.house;
     name::check(name).map_err(|why| Refusal::BadName { name: name.to_owned(), why })?;
     if !spec.idle.is_in_range() {
         return Err(Refusal::IdleLimitOutOfRange);
@@ -58,7 +57,7 @@ pub(super) fn create(
         spec: Box::new(spec.clone()),
         agent_ref: agent_ref.map(ToOwned::to_owned),
     };
-    let mut draft = Draft::born(house, id, created).ok_or_else(id_taken)?;
+    let mut draft = draft.born(id, created).ok_or_else(id_taken)?;
     let starts = draft.session.starts_at_once() || spec.prompt.is_some();
     // A task waits for a place, since its plan does.
     if starts && spec.task.is_none() && draft.refuses_start() {

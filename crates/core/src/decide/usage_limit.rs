@@ -1,10 +1,10 @@
 //! Parked at a usage limit: when the session goes on by itself, and that it does.
 
-use super::{appointment, start};
+use super::{appointment, pause, start};
 use crate::draft::Draft;
 use crate::effect::Effect;
 use crate::event::Event;
-use crate::pause::PauseReason;
+use crate::pause::{PauseReason, PauseWish};
 use crate::session::{Pause, Phase, Session};
 use crate::timer::WallMs;
 
@@ -103,5 +103,25 @@ pub(super) fn take_over(draft: &mut Draft<'_>) {
     let is_parking = matches!(&draft.session.phase, Phase::Pausing(pause) if parks(pause));
     if is_parking || draft.session.parked().is_some() {
         draft.event(Event::PauseTakenOver { reason: PauseReason::User });
+    }
+}
+
+/// Pauses it as soon as nothing else is under way: what works beside its turn needs no model.
+pub(super) fn park(draft: &mut Draft<'_>) {
+    let limited = draft.session.run.as_ref().is_some_and(|run| run.limited);
+    if !limited || draft.session.phase != Phase::Live || draft.session.safe_rule().is_none() {
+        return;
+    }
+    pause::begin_by_itself(draft, PauseWish::plain(PauseReason::RateLimit));
+}
+
+/// Has it found out when a session goes on that was just parked, or was found so, and when one is tried
+/// again that could not be resumed by itself.
+pub(super) fn plan(draft: &mut Draft<'_>) {
+    let rests = |event: &Event| matches!(event, Event::Paused { .. } | Event::StartFailed { .. });
+    let rests = draft.own_events().any(rests) || draft.just_met;
+    let returns = draft.session.parked().is_some() || draft.session.is_to_be_tried_again();
+    if returns && draft.session.ahead.resume_at.is_none() && rests {
+        draft.effect(Effect::PlanReturn);
     }
 }

@@ -1,20 +1,19 @@
 //! A loop goes on: an iteration that is over is looked back at, and the next one begins.
 
-use super::pause::begin_by_itself;
-use crate::decide::looping::{begin_next, break_off, is_program, not_begun, tell, wait};
+use super::{begin_next, break_off, is_program, not_begun, tell, wait};
 use crate::decide::{pause, start};
 use crate::draft::Draft;
 use crate::effect::Effect;
 use crate::event::{Ending, Event};
 use crate::looping::{Breaker, LoopEvent, LoopStage};
-use crate::pause::PauseReason;
+use crate::pause::{PauseReason, PauseWish};
 use crate::session::{Phase, Rest, StartCause};
 use crate::spec::SignSource;
 use crate::status::Status;
 use crate::talk::{Delivery, Message};
 
 /// Does what comes next, if something does.
-pub(super) fn go_on(draft: &mut Draft<'_>) {
+pub(in crate::decide) fn go_on(draft: &mut Draft<'_>) {
     if draft.hold_back {
         return;
     }
@@ -44,7 +43,7 @@ fn comes_back(draft: &Draft<'_>) -> bool {
 
 /// A pause that was asked for begins once nothing is open, and before anything is counted. Where
 /// nothing runs any more there is nothing to wait for.
-pub(super) fn pause_if_wanted(draft: &mut Draft<'_>) {
+pub(in crate::decide) fn pause_if_wanted(draft: &mut Draft<'_>) {
     let Some(looped) = &draft.session.ahead.looped else { return };
     let Some(to_come) = looped.pausing else { return };
     // What waits for a person does nothing meanwhile, and may wait for long.
@@ -117,7 +116,7 @@ fn end_if_over(draft: &mut Draft<'_>) {
     match course(draft) {
         Course::GoesOn => {}
         Course::Again => say_again(draft),
-        Course::Limited => begin_by_itself(draft, PauseReason::RateLimit),
+        Course::Limited => pause::begin_by_itself(draft, PauseWish::plain(PauseReason::RateLimit)),
         Course::Over { failed } => {
             let Some(looped) = &draft.session.ahead.looped else { return };
             let iteration = looped.iteration;

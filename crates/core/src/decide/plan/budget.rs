@@ -3,10 +3,8 @@
 use crate::decision::Decision;
 use crate::draft::Draft;
 use crate::effect::Effect;
-use crate::house::House;
 use crate::ids::{PlanId, RunId};
 use crate::plan::{Plan, PlanEvent, PlanPause};
-use crate::react::settle_house;
 use crate::timer::{TimerKey, When};
 
 /// The session of a run has cost so much by now.
@@ -29,10 +27,9 @@ pub(super) fn limit_time(draft: &mut Draft<'_>, id: &PlanId) {
 }
 
 /// The time of a plan is over.
-pub(in crate::decide) fn time_is_up(house: &House, id: &PlanId) -> Decision {
-    let mut draft = Draft::over(house);
+pub(in crate::decide) fn time_is_up(mut draft: Draft<'_>, id: &PlanId) -> Decision {
     stop_if(&mut draft, id, |plan| plan.spec.budget.time().is_some());
-    settle_house(draft)
+    draft.settle_house()
 }
 
 fn stop_if(draft: &mut Draft<'_>, id: &PlanId, is_spent: fn(&Plan) -> bool) {

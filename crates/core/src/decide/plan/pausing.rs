@@ -4,7 +4,6 @@ use crate::decide::{pause, usage_limit};
 use crate::draft::Draft;
 use crate::ids::SessionId;
 use crate::pause::PauseMode;
-use crate::react::{self, follow};
 use crate::session::{Phase, Rest, Session, StartCause};
 
 /// Pauses the sessions of runs.
@@ -20,8 +19,8 @@ pub(super) fn pause_each(
         if let Some(mode) = how_to_pause(&draft.session, mode) {
             usage_limit::take_over(draft);
             // One that cannot be paused runs on, and the window says so.
-            pause::begin(draft, react::plan::wish(mode)).ok();
-            follow(draft);
+            pause::begin(draft, super::work::wish(mode)).ok();
+            draft.follow();
         }
     }
 }
@@ -30,7 +29,7 @@ pub(super) fn pause_each(
 fn how_to_pause(session: &Session, mode: PauseMode) -> Option<PauseMode> {
     match &session.phase {
         Phase::Live | Phase::Pausing(_) => Some(mode),
-        // One that is only just made is paused when it runs (`react/plan.rs`); one that comes back has
+        // One that is only just made is paused when it runs (`work.rs`); one that comes back has
         // nothing to lose, and would run on.
         Phase::Starting(start) if start.cause == StartCause::New => {
             (mode == PauseMode::Force).then_some(mode)

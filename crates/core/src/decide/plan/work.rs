@@ -1,6 +1,5 @@
 //! What follows for plans: a run ends when its agent is done, and what is ready begins.
 
-use super::pause::begin_by_itself;
 use crate::decide::pause;
 use crate::draft::Draft;
 use crate::effect::Effect;
@@ -16,7 +15,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// How an interrupted plan pauses its sessions: now, and whatever their agents do.
-pub(crate) fn wish(mode: PauseMode) -> PauseWish {
+pub(in crate::decide) fn wish(mode: PauseMode) -> PauseWish {
     PauseWish { mode, on_timeout: OnTimeout::Force, ..PauseWish::plain(PauseReason::UserInterrupt) }
 }
 
@@ -29,13 +28,13 @@ fn run_in_hand(draft: &Draft<'_>) -> Option<(TaskRef, Run)> {
 }
 
 /// Whether the session in hand is a run that is not over.
-pub(crate) fn works_for_plan(draft: &Draft<'_>) -> bool {
+pub(in crate::decide) fn works_for_plan(draft: &Draft<'_>) -> bool {
     run_in_hand(draft).is_some()
 }
 
 /// Has the command end that judges the work of the session in hand, if its run has come to that: a
 /// person wants it stopped. What is being merged already is merged. Whether there is such a run.
-pub(crate) fn stop_judging(draft: &mut Draft<'_>) -> bool {
+pub(in crate::decide) fn stop_judging(draft: &mut Draft<'_>) -> bool {
     let step = run_in_hand(draft).map(|(_, run)| run.step);
     if step == Some(RunStep::Finishing) {
         draft.effect(Effect::CutLineShort);
@@ -44,7 +43,7 @@ pub(crate) fn stop_judging(draft: &mut Draft<'_>) -> bool {
 }
 
 /// Nothing else of the plan of the session in hand begins by itself.
-pub(crate) fn stop_plan(draft: &mut Draft<'_>) {
+pub(in crate::decide) fn stop_plan(draft: &mut Draft<'_>) {
     let Some((of, _)) = run_in_hand(draft) else { return };
     // One that is no longer in the plan is paused alone.
     let stops = |plan: &Plan| plan.paused != Some(PlanPause::User) && plan.task(&of.task).is_some();
@@ -54,7 +53,7 @@ pub(crate) fn stop_plan(draft: &mut Draft<'_>) {
 }
 
 /// Pauses the session in hand if it has only just begun, and its plan was interrupted meanwhile.
-pub(super) fn stop_if_paused(draft: &mut Draft<'_>) {
+pub(in crate::decide) fn stop_if_paused(draft: &mut Draft<'_>) {
     let Some((of, run)) = run_in_hand(draft) else { return };
     let is_paused =
         |plan: &Plan| plan.paused == Some(PlanPause::User) || plan.task(&of.task).is_none();
@@ -64,15 +63,12 @@ pub(super) fn stop_if_paused(draft: &mut Draft<'_>) {
     };
     let begun = draft.before().is_some_and(began) && draft.session.phase == Phase::Live;
     if paused && begun && !run.alone {
-        let reply = draft.decision.reply.clone();
-        // It runs, and nothing is under way on it: there is no reason to refuse.
-        pause::begin(draft, wish(PauseMode::Interrupt)).ok();
-        draft.reply(reply);
+        pause::begin_by_itself(draft, wish(PauseMode::Interrupt));
     }
 }
 
 /// Stops the plan of the session in hand if a person pauses that: nothing else begins by itself.
-pub(super) fn stop_with_session(draft: &mut Draft<'_>) {
+pub(in crate::decide) fn stop_with_session(draft: &mut Draft<'_>) {
     let by_person = |event: &Event| {
         matches!(
             event,
@@ -97,18 +93,18 @@ fn taken_from_gate(draft: &Draft<'_>) -> bool {
 
 /// Pauses the session in hand if it is a run whose turn failed. Nothing of it is judged: a person sees to what was
 /// in its way, and it goes on.
-pub(super) fn pause_if_failed(draft: &mut Draft<'_>) {
+pub(in crate::decide) fn pause_if_failed(draft: &mut Draft<'_>) {
     let works = || run_in_hand(draft).is_some_and(|(_, run)| run.step == RunStep::Working);
     let session = &draft.session;
     let rests = matches!(session.phase, Phase::Rest(Rest::Suspended | Rest::Completed));
     let idle = session.phase == Phase::Live && session.live_status() == Status::Idle;
     if session.talk.turn_failed.is_some() && (idle || rests) && has_ended(session) && works() {
-        begin_by_itself(draft, PauseReason::Error);
+        pause::begin_by_itself(draft, PauseWish::plain(PauseReason::Error));
     }
 }
 
 /// Ends the run of the session in hand, if its agent is done or will never be.
-pub(super) fn end_if_done(draft: &mut Draft<'_>) {
+pub(in crate::decide) fn end_if_done(draft: &mut Draft<'_>) {
     let Some((of, run)) = run_in_hand(draft) else { return };
     let id = run.id;
     match run.step {
@@ -182,7 +178,7 @@ fn has_ended(session: &Session) -> bool {
 
 /// Sets the timer for what the session in hand works on, from when its agent works on it. A daemon that begins anew gives
 /// it its time once more.
-pub(super) fn limit_time(draft: &mut Draft<'_>) {
+pub(in crate::decide) fn limit_time(draft: &mut Draft<'_>) {
     let works = |session: &Session, plan: Option<&Plan>, of: &TaskRef| {
         let run = plan.and_then(|plan| plan.run_of(of, &session.id));
         let is_worked_on =
@@ -206,7 +202,7 @@ fn set_time(draft: &mut Draft<'_>) {
 }
 
 /// The agent of the session in hand has had its time. While it waits for a person, it takes none.
-pub(crate) fn time_is_up(draft: &mut Draft<'_>) {
+pub(in crate::decide) fn time_is_up(draft: &mut Draft<'_>) {
     let works = run_in_hand(draft).is_some_and(|(_, run)| run.step == RunStep::Working);
     if !works || draft.session.phase != Phase::Live {
         return;
@@ -225,7 +221,7 @@ fn wall_after(begun: WallMs, time: Duration) -> WallMs {
 }
 
 /// Sets the timer of a plan that goes on, from when it was executed.
-pub(crate) fn limit_time_again(draft: &mut Draft<'_>, id: &PlanId) {
+pub(in crate::decide) fn limit_time_again(draft: &mut Draft<'_>, id: &PlanId) {
     let Some(plan) = draft.plan(id).filter(|plan| plan.paused.is_none() && !plan.is_over()) else {
         return;
     };
@@ -237,13 +233,13 @@ pub(crate) fn limit_time_again(draft: &mut Draft<'_>, id: &PlanId) {
 }
 
 /// Has the work of a run committed and judged, or taken as it is.
-pub(crate) fn finish(draft: &mut Draft<'_>, plan: &PlanId, run: RunId, as_it_is: bool) {
+pub(in crate::decide) fn finish(draft: &mut Draft<'_>, plan: &PlanId, run: RunId, as_it_is: bool) {
     draft.plan_event(plan, PlanEvent::RunFinishing { run: run.clone(), as_it_is });
     draft.plan_effect(plan, Effect::JudgeRun { run });
 }
 
 /// Begins whatever is ready, as far as there is room.
-pub(crate) fn begin_ready(draft: &mut Draft<'_>) {
+pub(in crate::decide) fn begin_ready(draft: &mut Draft<'_>) {
     if draft.gate.shut().is_some() {
         return;
     }
@@ -292,7 +288,7 @@ enum Share {
 }
 
 /// Whether another run of a plan than this one goes on by itself.
-pub(crate) fn others_go_on(draft: &Draft<'_>, plan: &Plan, but: &RunId) -> bool {
+pub(in crate::decide) fn others_go_on(draft: &Draft<'_>, plan: &Plan, but: &RunId) -> bool {
     let others = plan.active.iter().filter(|id| *id != but).filter_map(|id| plan.run(id));
     others.into_iter().any(|run| !matches!(share(draft, run), Share::None))
 }
@@ -339,7 +335,7 @@ fn share(draft: &Draft<'_>, run: &Run) -> Share {
 }
 
 /// Goes on with what the former daemon had begun.
-pub(crate) fn go_on(draft: &mut Draft<'_>) {
+pub(in crate::decide) fn go_on(draft: &mut Draft<'_>) {
     for id in draft.plans(|plan| plan.spec.budget.time().is_some()) {
         limit_time_again(draft, &id);
     }
