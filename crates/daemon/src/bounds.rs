@@ -17,6 +17,7 @@ use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, watch};
 use tokio::time::{sleep, timeout};
+use tracing::{info, warn};
 
 /// Nothing that is done for one session takes longer than this on a machine that works: the largest
 /// worktrees are written in some minutes.
@@ -117,6 +118,8 @@ pub(crate) struct Step<F> {
     op: Option<OpId>,
     overdue: Arc<Notify>,
     task: Arc<Task>,
+    /// Told once it has a place.
+    begun: Notify,
     /// Told once it is over.
     over: Notify,
     /// The one that takes this tells how it ended.
@@ -126,6 +129,7 @@ pub(crate) struct Step<F> {
 impl<F> Step<F> {
     /// Does the work, so that what it starts can be found.
     pub(crate) fn run<T>(&self, work: impl FnOnce() -> T) -> T {
+        self.begun.notify_one();
         self.task.run(work)
     }
 
@@ -152,6 +156,7 @@ impl Bounds {
             op,
             overdue: self.begin(op),
             task: Task::new(),
+            begun: Notify::new(),
             over: Notify::new(),
             failed: Mutex::new(Some(failed)),
         });
@@ -166,6 +171,10 @@ where
     F: FnOnce(String) -> Outcome + Send + 'static,
 {
     let time = bounds.time.clone();
+    // Where nobody waits for it, it may wait for its place as long as it takes.
+    if step.op.is_none() {
+        step.begun.notified().await;
+    }
     let begun = time.now();
     let config = bounds.settings.now();
     let until = begun + time_for(&config, &session);
@@ -201,7 +210,7 @@ where
     let secs = time.now().saturating_duration_since(begun).as_secs();
     let late = stalled.map_or(format!("not done after {secs} s"), hangs);
     let why = format!("{late}; {}", given_up(&ended));
-    crate::diary(&format!("session {}: {why}", session.id));
+    warn!(session = %session.id, "{why}");
     let outcome = overdue(failed(why));
     bounds.mailbox.tell(Input::Outcome { session: session.id, outcome }).await;
     bounds.end(&step);
@@ -213,7 +222,7 @@ async fn make_way(bounds: &Bounds, session: &Session, task: &Arc<Task>) {
     let Some(before) = before else { return };
     let ended = bounds.pools.run_blocking(Kind::Signal, move || before.end()).await;
     let ended = ended.unwrap_or_default().join(", ");
-    crate::diary(&format!("session {}: ended what held it up: {ended}", session.id));
+    info!(session = %session.id, "ended what held it up: {ended}");
 }
 
 /// Ends every process that a step or the work before it waits for. Says which they were.
@@ -297,7 +306,7 @@ impl Bounds {
         let named =
             end_all(&self.pools, || vec![Arc::clone(task)], async { drop(work.await) }).await;
         let why = format!("{}; {}", hangs(LOOK_STALL_TIME), given_up(&named));
-        crate::diary(&format!("a look: {why}"));
+        warn!("a look: {why}");
         Err(why)
     }
 }

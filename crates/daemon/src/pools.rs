@@ -15,6 +15,8 @@ use tokio::task::JoinError;
 pub(crate) enum Kind {
     /// On worktrees. Git reads and hashes: more of them are in each other's way.
     Tree,
+    /// Worktrees saved for nobody who waits: thousands of them, as after a log was made anew, keep no pause waiting.
+    Backlog,
     /// Processes being started, and screens being kept.
     Start,
     /// Worktrees being made: a set-up command of the user's may take minutes.
@@ -38,7 +40,7 @@ pub(crate) enum Kind {
 }
 
 /// How much of each kind is done at a time, in their order.
-const PLACES: [usize; Kind::Settings as usize + 1] = [16, 8, 4, 8, 2, 4, 8, 48, 32, 8, 1];
+const PLACES: [usize; Kind::Settings as usize + 1] = [16, 4, 8, 4, 8, 2, 4, 8, 48, 32, 8, 1];
 
 /// All threads beside the runtime's own and the controller's. They exist only while there is work.
 pub(crate) fn threads() -> usize {

@@ -29,6 +29,7 @@ use pace::Pace;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
+use tracing::warn;
 
 /// What saving is called, and where it waits.
 const SAVE: (Kind, &str) = (Kind::Tree, "save its worktree");
@@ -156,7 +157,8 @@ impl Trees {
         let (failed, trees) = (move |why: String| told(Err(why.into())), Arc::clone(self));
         let work = move |session: &Session| trees.save_beside(session, op, occasion).map(told);
         if occasion != Occasion::TurnEnded {
-            return self.jobs.in_turn(session, SAVE, failed, work);
+            let kind = if op.is_some() { Kind::Tree } else { Kind::Backlog };
+            return self.jobs.in_turn(session, (kind, SAVE.1), failed, work);
         }
         if let Some(wait) = self.pace.due(&session.id, &self.common.settings.now().snapshot) {
             let (trees, session) = (Arc::clone(self), session.clone());
@@ -186,7 +188,7 @@ impl Trees {
 pub(crate) fn sweep(repositories: BTreeSet<PathBuf>) {
     for repository in repositories {
         if let Err(fault) = glis_snapshot::sweep(&repository) {
-            crate::diary(&format!("{}: not swept: {fault}", repository.display()));
+            warn!("{}: not swept: {fault}", repository.display());
         }
     }
 }

@@ -1,6 +1,6 @@
 //! A home with thousands of sessions at rest: the card of one, again and again under other names.
 
-use crate::support::house::{House, Outcome};
+use crate::support::house::{House, Outcome, eventually};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::Path;
@@ -21,7 +21,14 @@ pub(crate) fn gather(house: &House, like: &str, count: usize) -> Outcome {
     let shown = house.show(like)?;
     let id = shown["id"].as_str().ok_or("no id")?.to_owned();
     let former = shown["agent_session_ref"].as_str().unwrap_or("no agent's id").to_owned();
+    let card = house.home().join("sessions").join(&id).join("card.json");
+    let card = || std::fs::read_to_string(&card).unwrap_or_default();
+    eventually("it is saved", || {
+        let card: Value = serde_json::from_str(&card()).unwrap_or_default();
+        !card["snapshot"].is_null()
+    })?;
     house.ok(&["daemon", "stop"])?;
+    let card = card();
     let (home, copies) = (house.home(), copies(&house.home().join("backup"))?);
     let mut records = Vec::new();
     for file in files(&copies)? {
@@ -31,7 +38,6 @@ pub(crate) fn gather(house: &House, like: &str, count: usize) -> Outcome {
         }
         std::fs::remove_file(file)?;
     }
-    let card = std::fs::read_to_string(home.join("sessions").join(&id).join("card.json"))?;
     let now = i64::try_from(std::time::SystemTime::UNIX_EPOCH.elapsed()?.as_millis())?;
     for number in 0..count {
         let fresh = format!("{number:08x}-{}", id.split_once('-').ok_or("no UUID")?.1);
