@@ -159,6 +159,7 @@ mod log {
 /// One daemon per house: how it starts, what is done to its files, and other builds of it.
 mod daemon {
     pub(crate) mod client;
+    mod diagnostics;
     pub(crate) mod doors;
     mod golden;
     mod keeper;

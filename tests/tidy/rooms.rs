@@ -67,7 +67,7 @@ const FLOORS: &[(&str, &[&str])] = &[
         &["cards", "environments", "last_words", "links", "log", "pools", "strikes", "turns"],
     ),
     ("configuration, calendar", &["settings", "resets", "returns"]),
-    ("the diary", &["diary"]),
+    ("its own log", &["diagnostics"]),
     (
         "the ground",
         &[

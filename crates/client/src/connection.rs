@@ -289,7 +289,7 @@ pub fn usable(answer: Response) -> Result<Response, Fault> {
 
 /// Something takes longer than it ever should.
 pub(crate) fn stuck(home: &Home, what: Stuck) -> Fault {
-    Fault::Stuck { what, diary: home.state.join(home::DIARY) }
+    Fault::Stuck { what, log: home.state.join(home::DAEMON_LOG) }
 }
 
 fn is_timeout(fault: &io::Error) -> bool {

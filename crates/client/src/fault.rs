@@ -26,7 +26,7 @@ pub enum Fault {
         /// Its last words, if it had any.
         why: Option<String>,
         /// Where it may have said more.
-        diary: PathBuf,
+        log: PathBuf,
     },
     /// The daemon does not run, or has ended, and the disk that it writes to is full.
     #[error("the disk of {} is full", state.display())]
@@ -39,7 +39,7 @@ pub enum Fault {
     Stuck {
         what: Stuck,
         /// Where the daemon may have said why.
-        diary: PathBuf,
+        log: PathBuf,
     },
     /// The daemon is of a newer build; nothing was asked of it.
     #[error("the daemon is newer: {daemon}, this is {own}")]
@@ -128,7 +128,7 @@ mod tests {
     fn a_daemon_that_is_killed_at_its_start_is_lost_and_one_that_cannot_start_is_not() {
         let fault = |why: Option<&str>| Fault::DoesNotStart {
             why: why.map(str::to_owned),
-            diary: PathBuf::new(),
+            log: PathBuf::new(),
         };
         assert!(fault(None).is_lost());
         assert!(!fault(Some("the log is of a newer build")).is_lost());

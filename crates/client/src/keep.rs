@@ -45,7 +45,7 @@ pub fn keep(home: &Home, umask: &str) -> io::Result<()> {
             return Ok(());
         }
         started = started.saturating_add(1);
-        // Why one does not start is in the diary, and the next attempt may do better.
+        // Why one does not start is in the log, and the next attempt may do better.
         bring_back(home, started).ok();
     }
 }

@@ -82,9 +82,8 @@ pub(crate) fn start_daemon(
     watcher: &mut dyn Watcher,
 ) -> Result<Started, Fault> {
     let failed = |fault: io::Error| not_started(home, &fault);
-    let diary = home.state.join(home::DIARY);
-    let file =
-        File::options().append(true).create(true).mode(0o600).open(&diary).map_err(failed)?;
+    let log = home.state.join(home::DAEMON_LOG);
+    let file = File::options().append(true).create(true).mode(0o600).open(&log).map_err(failed)?;
     let mut child = Command::new(&starter.program)
         .args(["daemon", "run", "--detached"])
         .envs(starter.env.iter().map(|(name, value)| (name, value)))
@@ -115,7 +114,7 @@ pub(crate) fn start_daemon(
         return Ok(Started::Elsewhere);
     }
     let why = (!said.is_empty()).then(|| said.to_owned());
-    Err(Fault::DoesNotStart { why, diary })
+    Err(Fault::DoesNotStart { why, log })
 }
 
 /// What the daemon says first; `None` if it says nothing in time.

@@ -25,9 +25,9 @@ pub use keys::{KeysConfig, Written};
 pub use mark::Mark;
 pub use read::{Unread, line_of, text_of};
 pub use tables::{
-    AcceptIn, CommandConfig, CompactConfig, ConcurrencyConfig, LoopConfig, MemoryConfig, Notice,
-    NotifyConfig, OutputConfig, PauseConfig, PlanConfig, ResumeConfig, ScreenConfig,
-    SnapshotConfig, TrashConfig, WorktreeConfig,
+    AcceptIn, CommandConfig, CompactConfig, ConcurrencyConfig, LogConfig, LogLevel, LoopConfig,
+    MemoryConfig, Notice, NotifyConfig, OutputConfig, PauseConfig, PlanConfig, ResumeConfig,
+    ScreenConfig, SnapshotConfig, TrashConfig, WorktreeConfig,
 };
 pub use usage_limit::{Clock, Quiet, Until, UsageLimitConfig};
 pub use verdict::in_words_of_core;
@@ -56,6 +56,7 @@ pub struct Config {
     pub concurrency: ConcurrencyConfig,
     pub screen: ScreenConfig,
     pub output: OutputConfig,
+    pub log: LogConfig,
     pub snapshot: SnapshotConfig,
     pub trash: TrashConfig,
     pub command: CommandConfig,

@@ -5,6 +5,7 @@ use crate::failpoint;
 use crate::log::{Checked, EventLog, LogFault};
 use crate::mailbox::{Look, Mail, Mailbox, Occasion, Published};
 use crate::panics::fault;
+use crate::view::event_name;
 use glis_core::reason::FailedStep;
 use glis_core::{
     Command, Decision, Effect, Event, House, Input, Origin, Plan, Recorded, Refusal, Reply,
@@ -13,6 +14,7 @@ use glis_core::{
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
+use tracing::{Level, debug, warn};
 
 /// Inputs decided on before the log is written: one sync for all of them.
 const BATCH_MAX: usize = 256;
@@ -275,7 +277,7 @@ impl<A: Act> Controller<A> {
     /// Says which input it was.
     fn blame(&self, why: &str, kind: &str, subject: &Subject) -> String {
         let told = format!("{why}, at {kind} of {}", self.name_of(subject));
-        crate::diary(&told);
+        warn!("{told}");
         told
     }
 
@@ -332,7 +334,7 @@ impl<A: Act> Controller<A> {
         };
         match session {
             Some(session) => self.actor.carry_out(effect, session),
-            None => crate::diary(&format!("nothing carries out an effect about {subject}")),
+            None => warn!("nothing carries out an effect about {subject}"),
         }
     }
 
@@ -344,6 +346,7 @@ impl<A: Act> Controller<A> {
         self.keep_log_in_place()?;
         self.log.append(events)?;
         self.committed = events.last().map_or(self.committed, |last| last.seq);
+        tell(events);
         self.mailbox.reached(self.committed);
         failpoint::pass("after", events);
         Ok(())
@@ -356,7 +359,7 @@ impl<A: Act> Controller<A> {
             return Ok(());
         }
         let told = self.log.put_back()?;
-        crate::diary(&told);
+        warn!("{told}");
         self.mailbox.rename_log(self.log.id());
         Ok(())
     }
@@ -381,5 +384,14 @@ impl<A: Act> Controller<A> {
             }
         }
         Ok(closed)
+    }
+}
+
+/// The names of what was recorded, and no more of it: the rest is in the event log.
+fn tell(events: &[Recorded]) {
+    if tracing::enabled!(Level::DEBUG) {
+        for Recorded { seq, subject, event, .. } in events {
+            debug!(seq, %subject, "{}", event_name(event));
+        }
     }
 }

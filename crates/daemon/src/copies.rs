@@ -6,7 +6,6 @@
 //! and syncs. What a copy costs is what has happened since the last, and the size of the state.
 
 use crate::cards::{self, Folder};
-use crate::diary;
 use crate::log::{Backup, Checkpoint, EventLog, LogFault};
 use crate::mailbox::{Mail, Mailbox, Occasion};
 use glis_core::{Card, Event, House, Recorded, Session, SessionId};
@@ -18,6 +17,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 use tokio::sync::broadcast::error::RecvError;
+use tracing::warn;
 
 /// Events after which copies are made.
 const EVENTS: u64 = 1000;
@@ -142,7 +142,7 @@ impl Copies {
         for session in house.all_sessions() {
             let card = session.card(house.last_seq());
             if let Err(fault) = cards::write(&self.place(session), Folder::Find, &card) {
-                diary(&format!("session {}: its card cannot be written: {fault}", session.id));
+                warn!(session = %session.id, "its card cannot be written: {fault}");
             }
         }
     }
@@ -272,7 +272,7 @@ impl Writer {
                     // elsewhere.
                     let is_gone = |fault: &io::Error| fault.kind() == io::ErrorKind::NotFound;
                     if let Some(fault) = written.err().filter(|fault| !is_gone(fault)) {
-                        diary(&format!("{}: no card could be written: {fault}", dir.display()));
+                        warn!("{}: no card could be written: {fault}", dir.display());
                     }
                 }
                 Job::Copy(piece) => {
@@ -286,7 +286,7 @@ impl Writer {
     /// Once the controller is gone, this is told to no one.
     fn tell(&self, written: io::Result<u64>) {
         let written = written.inspect_err(|fault| {
-            diary(&format!("no copy could be made in {}: {fault}", self.root.display()));
+            warn!("no copy could be made in {}: {fault}", self.root.display());
         });
         drop(self.mailbox.mail.blocking_send(Mail::Copy(Occasion::Written(written.ok()))));
     }

@@ -29,6 +29,7 @@ use glis_core::{House, Input, OpId, Plan, Recorded, SessionId, Subject};
 use glis_wire::hold::{Children, Ladder};
 use glis_wire::home::Home;
 use std::sync::Arc;
+use tracing::warn;
 
 /// The parts of the daemon that carry effects out.
 pub(crate) struct Dispatcher {
@@ -143,7 +144,7 @@ impl Act for Arc<Dispatcher> {
 
 /// An effect about the wrong subject would be missed, so it is told.
 fn stray(effect: &Effect) {
-    crate::diary(&format!("nothing carries out {effect:?} about this"));
+    warn!("nothing carries out {effect:?} about this");
 }
 
 impl Dispatcher {

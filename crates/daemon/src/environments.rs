@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::io;
 use std::sync::{Arc, Mutex};
+use tracing::warn;
 
 pub(crate) type Env = Vec<(String, String)>;
 
@@ -120,7 +121,7 @@ impl Environments {
             .map_err(io::Error::from)
             .and_then(|bytes| glis_record::durable::write(&dir, NOTE, &bytes));
         if let Err(fault) = written {
-            crate::diary(&format!("session {id}: the names of its variables: {fault}"));
+            warn!(session = %id, "the names of its variables: {fault}");
         }
         let mut table = held(&self.known);
         let note = alike(&table, note);

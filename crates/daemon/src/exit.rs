@@ -1,6 +1,5 @@
 //! How a process ended, as its holder wrote it down.
 
-use crate::diary;
 use crate::last_words::last_words;
 use glis_core::event::Ending;
 use glis_core::input::Exit;
@@ -9,6 +8,7 @@ use glis_wire::hold::{End, ExitRecord, Killed, place};
 use rustix::process::Signal;
 use std::path::Path;
 use std::time::Duration;
+use tracing::info;
 
 /// The record of this generation's end in a session's folder.
 pub(crate) fn record(dir: &Path, generation: u32) -> Option<ExitRecord> {
@@ -42,7 +42,7 @@ pub(crate) fn describe(dir: &Path, record: &ExitRecord) -> Exit {
     }
 }
 
-/// Notes in the diary how a process ended that was told to, and what was ended with it.
+/// Tells how a process ended that was told to, and what was ended with it.
 pub(crate) fn note(record: &ExitRecord) {
     let pid = record.process.pid;
     match record.grace_ms.map(Duration::from_millis) {
@@ -50,13 +50,13 @@ pub(crate) fn note(record: &ExitRecord) {
             // Who was given no time was not waited for.
             if !grace.is_zero() {
                 let secs = grace.as_secs_f64().round();
-                diary(&format!("Process {pid} did not exit within {secs}s, sending SIGKILL"));
+                info!("Process {pid} did not exit within {secs}s, sending SIGKILL");
             }
             if record.stuck.iter().all(|stuck| stuck.pid != pid) {
-                diary(&format!("Process {pid} killed"));
+                info!("Process {pid} killed");
             }
         }
-        None if record.ordered => diary(&format!("Process {pid} terminated gracefully")),
+        None if record.ordered => info!("Process {pid} terminated gracefully"),
         None => {}
     }
     note_ended(&record.killed);
@@ -67,7 +67,7 @@ pub(crate) fn note_ended(ended: &[Killed]) {
     for Killed { pid, signal, .. } in ended.iter().filter(|ended| ended.signal != 0) {
         let killed = *signal == Signal::KILL.as_raw();
         let how = if killed { "killed" } else { "terminated gracefully" };
-        diary(&format!("Process {pid} {how}"));
+        info!("Process {pid} {how}");
     }
 }
 

@@ -1,7 +1,6 @@
 //! What the gate has stopped, in a file beside the log: written whole or not at all, read again when it
 //! is opened.
 
-use crate::diary;
 use crate::mailbox::Mailbox;
 use crate::panics::held;
 use crate::pools::{Kind, Pools};
@@ -16,6 +15,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use tokio::runtime::Handle;
+use tracing::warn;
 
 /// Its name in the state folder.
 const FILE: &str = "gate.json";
@@ -274,7 +274,7 @@ impl GateStore {
             }
             Wanted::Drop(before, source) => {
                 if let Err(fault) = self.remove(before, source) {
-                    diary(&format!("{}: {fault}", self.path().display()));
+                    warn!("{}: {fault}", self.path().display());
                 }
                 None
             }
@@ -316,7 +316,7 @@ impl GateStore {
         let free = |name: &String| self.home.state.join(name).symlink_metadata().is_err();
         let mut names = (0..).map(|n: i64| format!("{FILE}.kept-{}", now.saturating_add(n)));
         let aside = names.find(free).unwrap_or_else(|| format!("{FILE}.kept"));
-        diary(&format!("{}: {why}; it is kept as {aside}", self.path().display()));
+        warn!("{}: {why}; it is kept as {aside}", self.path().display());
         std::fs::rename(self.path(), self.home.state.join(aside))?;
         durable::sync_names(&self.home.state)
     }

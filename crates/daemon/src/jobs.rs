@@ -18,6 +18,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
+use tracing::{error, error_span};
 
 /// What we do with what an agent says, as a bar names it.
 pub(crate) const LISTEN: &str = "listen to it";
@@ -109,14 +110,17 @@ impl Jobs {
         let step = self.bounds.watched(&session, failed);
         let job = move |place: Option<Place>| {
             let note = jobs.strikes.begin(&session.id, what);
-            let worked = catch_unwind(AssertUnwindSafe(|| step.run(|| work(&session))));
+            let op = session.operation().map(|(op, _)| op.0);
+            let span = error_span!("step", session = %session.id, op, what);
+            let work = || span.in_scope(|| step.run(|| work(&session)));
+            let worked = catch_unwind(AssertUnwindSafe(work));
             // What a panic leaves half done is on disk, as after a crash; the daemon lives on.
             jobs.strikes.end(&session.id, note);
             drop(place);
             if let Some(failed) = step.take() {
                 let outcome = worked.unwrap_or_else(|panic| {
                     let why = fault(panic.as_ref());
-                    crate::diary(&format!("session {}: {what}: {why}", session.id));
+                    error!(session = %session.id, "{what}: {why}");
                     Some(failed(why))
                 });
                 let session = session.id.clone();

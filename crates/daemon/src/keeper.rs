@@ -3,7 +3,6 @@
 //! It reads from a pipe of ours and does nothing else. A byte tells it that nobody needs it; the end of the pipe tells it
 //! that this process is gone, however it died.
 
-use crate::diary;
 use crate::pools::{Kind, Pools};
 use glis_core::House;
 use glis_os::Handle;
@@ -11,6 +10,7 @@ use std::io::{self, Write as _};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 use tokio::sync::watch;
+use tracing::{info, warn};
 
 /// Before another one is started where one was killed or does not start.
 const AGAIN: Duration = Duration::from_secs(1);
@@ -80,7 +80,7 @@ async fn look_after(mut wanted: watch::Receiver<Wanted>, pools: Pools, umask: u3
         let mut keeper = match started {
             Ok(keeper) => keeper,
             Err(fault) => {
-                diary(&format!("the keeper does not start: {fault}"));
+                warn!("the keeper does not start: {fault}");
                 tokio::time::sleep(AGAIN).await;
                 continue;
             }
@@ -90,7 +90,7 @@ async fn look_after(mut wanted: watch::Receiver<Wanted>, pools: Pools, umask: u3
             _ = wanted.wait_for(|wanted| *wanted != Wanted::Yes) => false,
         };
         if was_killed {
-            diary("the keeper was killed; another one is started");
+            info!("the keeper was killed; another one is started");
             tokio::time::sleep(AGAIN).await;
         } else {
             keeper.dismiss();

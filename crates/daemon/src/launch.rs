@@ -28,6 +28,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use surroundings::{environment, last_size, seam};
 use tokio::runtime::Handle;
+use tracing::warn;
 
 pub(crate) struct Launcher {
     common: Arc<Common>,
@@ -160,7 +161,7 @@ impl Launcher {
             }
             let evicted = holder::evict(&self.runtime, &self.common.home, session);
             if let Some(what) = &evicted {
-                crate::diary(&format!("session {}: {what}", session.id));
+                warn!("{what}");
             }
             // A leftover of a holder that was killed would be a second agent under one id.
             if !sweep(&dir, session).killed.is_empty() || evicted.is_some() {
@@ -307,10 +308,7 @@ impl Launcher {
             (None, Some(rows)) => {
                 let vault = Vault::of(&self.common.home.session(&session.id.0), id);
                 if let Err(fault) = vault.keep_rows(&rows) {
-                    crate::diary(&format!(
-                        "session {}: copy of its transcript: {fault}",
-                        session.id
-                    ));
+                    warn!("copy of its transcript: {fault}");
                 }
                 Ok(())
             }

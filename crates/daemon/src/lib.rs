@@ -14,7 +14,7 @@ mod compact;
 mod controller;
 mod copies;
 mod create;
-mod diary;
+mod diagnostics;
 mod dispatch;
 mod doctor;
 mod environments;
@@ -84,7 +84,6 @@ pub use crate::shell_line::parent::run as run_line;
 
 use crate::controller::Controller;
 use crate::copies::{Copies, clock};
-use crate::diary::diary;
 use crate::mailbox::Mailbox;
 use crate::premises::Premises;
 use crate::rooms::Rooms;
@@ -101,6 +100,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{Notify, oneshot};
+use tracing::{info, warn};
 
 /// What only the program itself knows and can do.
 pub struct Own {
@@ -121,12 +121,13 @@ pub fn run(home: &Home, own: Own, ready: &dyn Fn(Option<&str>)) -> Result<(), Da
     }
     let umask = rustix::process::umask(Mode::from_raw_mode(0o077));
     prepare(&home.state)?;
+    diagnostics::begin(&home.state);
     let premises = Arc::new(Premises::take(&home.state)?);
     let (settings, opened) = Settings::open(home.config_file(), copies::folder(&home.state))
         .map_err(DaemonFault::Config)
         .and_then(|settings| Ok((settings, opening::open(home)?)))
         // The command that started us may have gone before it could hear why we do not start.
-        .inspect_err(|fault| diary(&fault.to_string()))?;
+        .inspect_err(|fault| warn!("{fault}"))?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .max_blocking_threads(pools::threads())
@@ -149,9 +150,9 @@ pub fn run(home: &Home, own: Own, ready: &dyn Fn(Option<&str>)) -> Result<(), Da
         let thread = std::thread::Builder::new()
             .name("controller".to_owned())
             .spawn(move || drop(failed.send(controller.run(inbox))))?;
-        diary(&format!("started, pid {}, version {}", std::process::id(), own.build));
+        info!("started, pid {}, version {}", std::process::id(), own.build);
         for note in &opened.notes {
-            diary(note);
+            warn!("{note}");
         }
         let repositories = unsettled.iter().map(worktrees::repository).collect();
         rooms.sweep(repositories);

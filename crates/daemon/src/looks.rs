@@ -13,6 +13,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio::sync::{Notify, mpsc};
 use tokio::time::timeout;
+use tracing::info;
 
 /// A session's files are read within some milliseconds. After this long its disk hangs, or the machine
 /// is so busy that the answer about the others is worth more than waiting.
@@ -146,7 +147,7 @@ impl Looks {
         let end = move || tasks.iter().flat_map(|task| task.end()).collect::<Vec<_>>();
         let ended = self.pools.run_blocking(Kind::Signal, end).await.unwrap_or_default();
         if !ended.is_empty() {
-            crate::diary(&format!("a look hangs; ended {}", ended.join(", ")));
+            info!("a look hangs; ended {}", ended.join(", "));
         }
     }
 }

@@ -25,6 +25,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
+use tracing::warn;
 
 /// So long is gathered what comes together: about what a rule needs for its verdict, and no more than a
 /// person takes for at once.
@@ -135,7 +136,7 @@ impl Notifier {
         }
         let done = self.pools.run_blocking(pools::Kind::Ask, move || teller.tell(&notices)).await;
         if let Err(fault) = done {
-            crate::diary(&format!("a notification failed: {fault}"));
+            warn!("a notification failed: {fault}");
         }
     }
 

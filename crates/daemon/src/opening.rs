@@ -18,7 +18,7 @@ pub(crate) struct Opened {
     pub(crate) log: EventLog,
     pub(crate) house: House,
     pub(crate) stale: Stale,
-    /// For the diary.
+    /// For the daemon's own log.
     pub(crate) notes: Vec<String>,
     /// What the command that started the daemon should know.
     pub(crate) told: Option<String>,

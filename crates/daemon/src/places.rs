@@ -1,6 +1,7 @@
 //! What the house has to know of the configuration, told whenever that says otherwise: how many agents may
 //! run at once, and whether its file has a fault.
 
+use crate::diagnostics;
 use crate::mailbox::Mailbox;
 use crate::pools::{Kind, Pools};
 use crate::settings::Settings;
@@ -40,7 +41,9 @@ impl Places {
     pub(crate) async fn tell(&self) {
         let mut told = self.told.lock().await;
         // Looked at once it is this one's turn to tell: what was true before may have been told since.
-        let (limits, fault) = (self.settings.now().concurrency.limits(), self.settings.fault());
+        let (config, fault) = (self.settings.now(), self.settings.fault());
+        diagnostics::set_level(config.log.level);
+        let limits = config.concurrency.limits();
         let former = told.take();
         if former.as_ref().is_none_or(|former| former.fault != fault) {
             self.mailbox.tell(Input::ConfigRead(fault.clone())).await;

@@ -8,7 +8,6 @@ pub(crate) use self::place::Whereabouts;
 
 use crate::common::Common;
 use crate::create::{Creator, NotCreated};
-use crate::diary;
 use crate::environments::{Caller, Env};
 use crate::jobs::Jobs;
 use crate::panics::caught;
@@ -32,6 +31,7 @@ use glis_wire::plan::RunView;
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tracing::warn;
 
 /// So many names are tried for the session of a run: each is lost to a session that has it.
 const NAMINGS: u32 = 100;
@@ -195,7 +195,7 @@ impl Plans {
             let (plan, run) = (work.plan.clone(), work.run.clone());
             let begun = caught(plans.begin_now(work)).await;
             if let Err(why) = begun.unwrap_or_else(Err) {
-                diary(&format!("run {run}: not begun: {why}"));
+                warn!("run {run}: not begun: {why}");
                 let outcome = PlanOutcome::NotBegun { run, why };
                 plans.jobs.mailbox.tell(Input::PlanOutcome { plan, outcome }).await;
             }

@@ -5,7 +5,6 @@
 //! no process out; a folder only goes with everything in it. The file is locked as well, since earlier
 //! versions look at nothing else, and since it says which process it is.
 
-use crate::diary;
 use crate::fault::DaemonFault;
 use crate::mailbox::{Mail, Mailbox};
 use crate::panics::held;
@@ -23,6 +22,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 use tokio::net::UnixListener;
 use tokio::sync::mpsc;
+use tracing::{info, warn};
 
 /// How long a lock may be held by a process that lets no client in: a daemon that is about to, or a
 /// child of one that is gone and has not yet become another program.
@@ -66,7 +66,7 @@ impl Premises {
             Ok(()) => {}
             Err(Errno::WOULDBLOCK) => return Ok(None),
             // Some file systems have no locks for folders. Then the file has to do.
-            Err(fault) => diary(&format!("{}: not locked: {fault}", state.display())),
+            Err(fault) => warn!("{}: not locked: {fault}", state.display()),
         }
         let Some(lock) = take_file(state)? else { return Ok(None) };
         let premises = Self {
@@ -108,7 +108,7 @@ impl Premises {
             // Moved before it could be watched.
             Err(_) if !self.is_in_place() => return self.moved(),
             Err(fault) => {
-                diary(&format!("cannot watch {}: {fault}", self.state.display()));
+                warn!("cannot watch {}: {fault}", self.state.display());
                 return std::future::pending().await;
             }
         };
@@ -120,7 +120,7 @@ impl Premises {
                 return self.moved();
             }
             if look && let Err(fault) = self.mend(&listeners).await {
-                diary(&format!("not mended: {fault}"));
+                warn!("not mended: {fault}");
                 tokio::time::sleep(AGAIN).await;
                 continue;
             }
@@ -163,11 +163,11 @@ impl Premises {
                 io::Error::other(format!("another process has locked {}", home::LOCK))
             })?;
             *held(&self.lock) = taken;
-            diary(&format!("{} was gone and is made again", home::LOCK));
+            info!("{} was gone and is made again", home::LOCK);
         }
         if self.found(home::SOCKET) != *held(&self.socket) {
             let listener = self.listen()?;
-            diary(&format!("{} was gone and is made again", home::SOCKET));
+            info!("{} was gone and is made again", home::SOCKET);
             drop(listeners.send(listener).await);
         }
         Ok(())

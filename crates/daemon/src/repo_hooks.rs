@@ -9,6 +9,7 @@ use glis_snapshot::git::MISLEADING;
 use glis_snapshot::{HookFault, Hooks, Source};
 use std::fs;
 use std::path::{Path, PathBuf};
+use tracing::warn;
 
 /// What the last hook printed, in the session's folder.
 const LOG: &str = "hooks.log";
@@ -91,7 +92,7 @@ impl Hooks for RepoHooks {
 
     fn after(&self) {
         if let Err(fault) = self.run("post-commit", "", None) {
-            crate::diary(&format!("{}: {fault}", self.worktree.display()));
+            warn!("{}: {fault}", self.worktree.display());
         }
     }
 }

@@ -5,7 +5,6 @@ use crate::cards::sessions_folder;
 use crate::common::Common;
 use crate::compact::Compactor;
 use crate::create::Creator;
-use crate::diary;
 use crate::dispatch::Dispatcher;
 use crate::doctor::Doctor;
 use crate::environments::Environments;
@@ -54,6 +53,7 @@ use std::time::{Duration, Instant};
 use tokio::net::UnixListener;
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, mpsc, oneshot};
+use tracing::{info, warn};
 
 /// All processes of a machine are looked at in some milliseconds.
 const STRAYS_TIME: Duration = Duration::from_secs(1);
@@ -248,7 +248,7 @@ impl Rooms {
         }
         for (session, strike) in out {
             let why = "the daemon died of it twice".to_owned();
-            diary(&format!("session {session}: {}: {why}", strike.what));
+            warn!(session = %session, "{}: {why}", strike.what);
             self.mailbox.tell(Input::Broke { session, what: strike.what, why }).await;
         }
         // Questions are answered after everything before them is durable.
@@ -297,7 +297,7 @@ impl Rooms {
             Err(_) if !premises.is_in_place() => {
                 serving.abort();
                 guarding.abort();
-                diary(&format!("{}; the agents keep running", premises.moved()));
+                info!("{}; the agents keep running", premises.moved());
                 return Ok(());
             }
             Err(fault) => {
@@ -326,7 +326,7 @@ impl Rooms {
         let (answer, closed) = oneshot::channel();
         drop(self.mailbox.mail.send(Mail::Close(answer)).await);
         drop(closed.await);
-        diary("ended");
+        info!("ended");
         Ok(())
     }
 }
@@ -342,9 +342,9 @@ async fn bring_back(mailbox: Mailbox, ran: BTreeSet<SessionId>) {
         let prompt = session.continuation();
         let resume = Command::Resume { session: session.id.clone(), prompt };
         match mailbox.ask(Input::Command(resume), None).await {
-            Some(Ok(_)) => diary(&format!("session {}: interrupted, and resumed", session.id)),
+            Some(Ok(_)) => info!(session = %session.id, "interrupted, and resumed"),
             Some(Err(refusal)) => {
-                diary(&format!("session {}: not resumed: {refusal:?}", session.id));
+                warn!(session = %session.id, "not resumed: {refusal:?}");
             }
             None => return,
         }

@@ -1,7 +1,6 @@
 //! The records of runs, in the repository that they belong to: each written whole, the latest wins.
 //! Every plan has a folder of its own, since two may have tasks of the same name.
 
-use crate::diary;
 use crate::failpoint;
 use crate::live::Live;
 use crate::panics;
@@ -18,6 +17,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use tokio::runtime::Handle;
 use tokio::sync::Notify;
+use tracing::warn;
 
 /// The folders in a repository that have the records of its runs.
 const FOLDERS: [&str; 2] = [".glis", "runs"];
@@ -92,7 +92,7 @@ impl RunRecords {
             if Path::new(&record.repo_root).is_dir()
                 && let Err(why) = self.write_or_tell(&record)
             {
-                diary(&format!("{}: the record of a run: {why}", path.display()));
+                warn!("{}: the record of a run: {why}", path.display());
             }
         }
     }

@@ -33,7 +33,6 @@ use self::answer::{Answer, bad, gone, told, trouble};
 use self::keys::Known;
 use self::merge::HookWish;
 use self::steps::Steps;
-use crate::diary;
 use crate::environments::Caller;
 use crate::mailbox::Query;
 use crate::panics::caught;
@@ -51,6 +50,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::{Semaphore, mpsc, oneshot};
+use tracing::warn;
 
 /// Front ends served at once. The next one waits in the socket's own queue.
 const CONNECTIONS_MAX: usize = 256;
@@ -120,7 +120,7 @@ async fn converse(state: &Arc<ServerState>, stream: UnixStream) -> io::Result<()
                 match answered {
                     Ok(answered) => answered?,
                     Err(message) => {
-                        diary(&message);
+                        warn!("{message}");
                         peer.send(&trouble(message)).await?;
                     }
                 }
@@ -206,7 +206,7 @@ async fn once(
         Ok(Ok(response)) => response,
         Ok(Err(fault)) => Response::Trouble { kind: Trouble::Unknown, message: fault.to_string() },
         Err(message) => {
-            diary(&message);
+            warn!("{message}");
             trouble(message)
         }
     };

@@ -6,6 +6,7 @@ use glis_config::{Config, Fault, Mark};
 use glis_record::durable;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
+use tracing::warn;
 
 /// The configuration as its file has it. What is changed there counts from the next request on, or
 /// from when its folder tells; a file with a fault changes nothing.
@@ -42,7 +43,7 @@ impl Settings {
                 (good, None)
             }
             Err(fault) => {
-                crate::diary(&format!("{fault}; the former configuration is used if there is one"));
+                warn!("{fault}; the former configuration is used if there is one");
                 (copy.read().ok_or_else(|| fault.clone())?, Some(fault))
             }
         };
@@ -92,7 +93,7 @@ impl Settings {
                 None
             }
             Err(fault) => {
-                crate::diary(&format!("{fault}; the former configuration is used"));
+                warn!("{fault}; the former configuration is used");
                 Some(fault)
             }
         };
@@ -122,7 +123,7 @@ impl Copy {
 /// That no copy can be kept is no reason to keep anybody waiting.
 fn told(kept: std::io::Result<()>) {
     if let Err(fault) = kept {
-        crate::diary(&format!("no copy of the configuration is kept: {fault}"));
+        warn!("no copy of the configuration is kept: {fault}");
     }
 }
 
@@ -144,7 +145,7 @@ fn read(path: &Path) -> Result<Good, String> {
     let unused: Vec<String> = glis_config::unused(&text).into_iter().map(told).collect();
     let outdated = glis_config::outdated(&text).into_iter().map(told).collect();
     for line in &unused {
-        crate::diary(line);
+        warn!("{line}");
     }
     Ok(Good { text, config: Arc::new(config), judge, unused, outdated })
 }

@@ -1,6 +1,5 @@
 //! Shutdown of the daemon: who asks for it, what becomes of the agents, and who is told.
 
-use crate::diary;
 use crate::fault::DaemonFault;
 use crate::jobs::Jobs;
 use crate::log::LogFault;
@@ -13,6 +12,7 @@ use std::time::Duration;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep};
+use tracing::{info, warn};
 
 /// Between two looks at what still runs, if nothing happens in between.
 const ROUND: Duration = Duration::from_secs(1);
@@ -74,15 +74,15 @@ impl ShutdownSignals {
                 Ok(how)
             }
             Ok(why) = &mut self.homeless => {
-                diary(&format!("{why}; the agents keep running"));
+                warn!("{why}; the agents keep running");
                 Ok(Shutdown::LeaveAgents)
             }
             _ = self.term.recv() => {
-                diary("Received exit signal SIGTERM");
+                info!("Received exit signal SIGTERM");
                 Ok(Shutdown::LeaveAgents)
             }
             _ = self.int.recv() => {
-                diary("Received exit signal SIGINT");
+                info!("Received exit signal SIGINT");
                 Ok(Shutdown::LeaveAgents)
             }
             failed = &mut self.failure => {
@@ -91,14 +91,14 @@ impl ShutdownSignals {
                     Ok(Err(fault)) => DaemonFault::Log(fault.to_string()),
                     Ok(Ok(())) | Err(_) => DaemonFault::Broken("the controller has ended".to_owned()),
                 };
-                diary(&fault.to_string());
+                warn!("{fault}");
                 Err(fault)
             }
         }
     }
 
     /// Ends the agents, unless another request wants the daemon to go at once. What still runs
-    /// afterwards is in the diary.
+    /// afterwards is in the daemon's log.
     pub(crate) async fn suspend(&mut self, jobs: &Jobs) -> Result<Vec<String>, DaemonFault> {
         let mut suspended = std::pin::pin!(suspend_all(jobs));
         loop {
@@ -123,10 +123,7 @@ impl ShutdownSignals {
         };
         let left: Vec<_> = left.iter().map(named).collect();
         if !left.is_empty() {
-            diary(&format!(
-                "these agents could not be suspended and keep running: {}",
-                left.join(", ")
-            ));
+            info!("these agents could not be suspended and keep running: {}", left.join(", "));
         }
         Ok(left)
     }
@@ -192,7 +189,7 @@ async fn suspend_all(jobs: &Jobs) {
 /// Waits until what agents have left is saved.
 async fn save_all(jobs: &Jobs) {
     if tokio::time::timeout(SAVING_TIME, jobs.rest()).await.is_err() {
-        diary("not everything is saved; the next start does that");
+        warn!("not everything is saved; the next start does that");
     }
 }
 

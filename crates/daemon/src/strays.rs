@@ -9,6 +9,7 @@ use rustix::process::Signal;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Mutex;
+use tracing::warn;
 
 /// A holder that the log does not know.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,7 +33,7 @@ impl Strays {
         let found = find(folder, known);
         for stray in &found {
             let what = format!("session {}: its agent runs and is on no record", stray.session);
-            crate::diary(&format!("{what} (holder {})", stray.holder));
+            warn!("{what} (holder {})", stray.holder);
             let handle = Handle::open(stray.holder).ok();
             if let Some(handle) = handle.filter(|_| is_holder(stray.holder)) {
                 handle.signal(Signal::URG);

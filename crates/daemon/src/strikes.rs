@@ -16,6 +16,7 @@ use std::io;
 use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
+use tracing::warn;
 
 /// Name of the file with what is under way.
 const NOTES: &str = "under-way";
@@ -67,7 +68,7 @@ impl Strikes {
             Ok::<_, io::Error>(file)
         };
         let notes = fresh().inspect_err(|fault| {
-            crate::diary(&format!("what is under way cannot be noted: {fault}"));
+            warn!("what is under way cannot be noted: {fault}");
         });
         Self {
             state: state.to_owned(),
@@ -134,7 +135,7 @@ fn count(known: &mut BTreeMap<String, Strike>, left: &[u8]) {
         let strike = known.entry(session.to_owned()).or_insert(fresh);
         what.clone_into(&mut strike.what);
         strike.count += 1;
-        crate::diary(&format!("the daemon died of itself while it was to {what} of {session}"));
+        warn!("the daemon died of itself while it was to {what} of {session}");
     }
 }
 
@@ -148,7 +149,7 @@ fn keep(state: &Path, known: &BTreeMap<String, Strike>) {
         .map_err(io::Error::from)
         .and_then(|bytes| durable::write(state, STRIKES, &bytes));
     if let Err(fault) = kept {
-        crate::diary(&format!("{STRIKES}: {fault}"));
+        warn!("{STRIKES}: {fault}");
     }
 }
 

@@ -1,6 +1,5 @@
 //! Ending processes that carry a session's mark and have no holder any more.
 
-use crate::diary;
 use crate::exit::{companions, note_ended};
 use crate::turns::Turns;
 use glis_core::leftover::{Companion, Leftovers};
@@ -13,6 +12,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::LazyLock;
 use std::time::Duration;
+use tracing::{info, warn};
 
 /// A sweep asks, waits, kills and waits again: four seconds. On a machine that is drowning it may take
 /// some more.
@@ -38,7 +38,7 @@ pub(crate) fn sweep(dir: &Path, session: &Session) -> Leftovers {
     match SWEEPS.wait(&session.id, || run_sweep(dir, session)) {
         Ok(swept) => {
             for orphan in swept.killed.iter().chain(&swept.stuck) {
-                diary(&format!("Killing orphaned subprocess: PID {}", orphan.pid));
+                info!("Killing orphaned subprocess: PID {}", orphan.pid);
             }
             note_ended(&swept.killed);
             Leftovers {
@@ -49,7 +49,7 @@ pub(crate) fn sweep(dir: &Path, session: &Session) -> Leftovers {
             }
         }
         Err(fault) => {
-            diary(&format!("session {}: not swept: {fault}", session.id));
+            warn!(session = %session.id, "not swept: {fault}");
             Leftovers { unclear: Some(fault.to_string()), ..Leftovers::default() }
         }
     }

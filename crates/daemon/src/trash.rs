@@ -8,6 +8,7 @@ use glis_snapshot::{Shelf, SnapshotFault, worktree};
 use glis_wire::home::Home;
 use std::io;
 use std::path::{Path, PathBuf};
+use tracing::warn;
 
 fn folder(home: &Home, session: &Session) -> PathBuf {
     home.trash().join(&session.id.0)
@@ -37,15 +38,15 @@ pub(crate) fn put_aside(
         && !target.exists()
         && let Err(fault) = worktree::shift(&repo, path, &target)
     {
-        crate::diary(&format!("the worktree {} stays where it is: {fault}", path.display()));
+        warn!("the worktree {} stays where it is: {fault}", path.display());
     }
     for (from, to) in asides(session, own_worktree(session), &trash) {
         if let Err(fault) = worktree::shift(&repo, &from, &to) {
-            crate::diary(&format!("{} stays where it is: {fault}", from.display()));
+            warn!("{} stays where it is: {fault}", from.display());
         }
     }
     if let Err(fault) = glis_snapshot::to_trash(&repo, &session.id.0) {
-        crate::diary(&format!("the snapshots of {} stay where they are: {fault}", session.id));
+        warn!("the snapshots of {} stay where they are: {fault}", session.id);
     }
     Ok(Done::PutAside { place: trash.to_string_lossy().into_owned() })
 }

@@ -82,8 +82,8 @@ pub const CHAT_LOCK: &str = "chat.lock";
 pub const CHAT_STATUS: &str = "chat.json";
 /// What the name of a file of a chat's bot begins with that was damaged and put aside, in the state folder.
 pub const CHAT_DAMAGED: &str = "chat.db.damaged-";
-/// Name of the daemon's own diary.
-pub const DIARY: &str = "daemon.log";
+/// Name of the daemon's own log.
+pub const DAEMON_LOG: &str = "daemon.log";
 
 #[cfg(test)]
 mod tests {

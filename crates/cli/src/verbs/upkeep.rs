@@ -9,6 +9,7 @@ use clap::CommandFactory as _;
 use glis_client::Client;
 use glis_verbs::{Complaint, Kind, unexpected};
 use glis_wire::client::{Request, Response};
+use glis_wire::home::DAEMON_LOG;
 use glis_wire::view::{DaemonView, Health};
 use serde_json::json;
 use std::io;
@@ -66,6 +67,7 @@ pub(super) fn daemon(verb: &DaemonVerb, out: &Out) -> Result<(), Complaint> {
             ended(true, "the agents are suspended", out)
         }
         DaemonVerb::Stop { agents: false } => ended(end_running()?, "the agents keep running", out),
+        DaemonVerb::Log { lines } => daemon_log(*lines, out),
         DaemonVerb::Install { chat: true } => service::install(&[Part::Daemon, Part::Bot], out),
         DaemonVerb::Install { chat: false } => service::install(&[Part::Daemon], out),
         DaemonVerb::Uninstall => service::uninstall(out),
@@ -79,6 +81,28 @@ fn status(control: &mut Client) -> Result<DaemonView, Complaint> {
         return Err(unexpected());
     };
     Ok(view)
+}
+
+/// Of the file, and of the one before it where that is not enough. It is read where it lies: what it tells may be why
+/// no daemon starts.
+fn daemon_log(lines: usize, out: &Out) -> Result<(), Complaint> {
+    let path = control::find_home()?.state.join(DAEMON_LOG);
+    let mut text = String::new();
+    for path in [path.with_extension("log.1"), path.clone()] {
+        match std::fs::read(&path) {
+            Ok(part) => text.push_str(&String::from_utf8_lossy(&part)),
+            Err(fault) if fault.kind() == io::ErrorKind::NotFound => {}
+            Err(fault) => {
+                return Err(Complaint::new(Kind::Failed, format!("{}: {fault}", path.display())));
+            }
+        }
+    }
+    let all: Vec<&str> = text.lines().collect();
+    let last = all.get(all.len().saturating_sub(lines)..).unwrap_or_default();
+    let document = json!({"path": path, "lines": last});
+    out.document(&document, || {
+        last.iter().map(|line| words::plain(line)).collect::<Vec<_>>().join("\n")
+    })
 }
 
 fn ended(stopped: bool, agents: &str, out: &Out) -> Result<(), Complaint> {

@@ -230,7 +230,9 @@ pub(super) fn found(mut draft: Draft<'_>) -> Decision {
         {
             draft.house_event(GateEvent::NotKept { op, why: Why::FoundRunning });
             await_all(&mut draft, op);
-            each_in_hand(&mut draft, |draft| draft.follow());
+            each_in_hand(&mut draft, |draft| {
+                draft.follow();
+            });
         }
         Gate::Pausing(Shut { op, step: GateStep::Keeping, .. }) => {
             draft.house_effect(Effect::KeepGate { op });
@@ -239,7 +241,9 @@ pub(super) fn found(mut draft: Draft<'_>) -> Decision {
             if !overdue {
                 await_all(&mut draft, op);
             }
-            each_in_hand(&mut draft, |draft| draft.follow());
+            each_in_hand(&mut draft, |draft| {
+                draft.follow();
+            });
         }
         Gate::Paused(_) => {}
     }

@@ -15,6 +15,7 @@ use std::ffi::OsStr;
 use std::io;
 use std::iter;
 use std::path::{Path, PathBuf};
+use tracing::warn;
 
 /// A conversation of 23 MB in 2500 pieces took 4 s.
 const TAKE_BACK_SECS_MAX: u32 = 120;
@@ -91,7 +92,7 @@ pub(super) fn find(
             Err(fault) => {
                 // Tables of a later version, or a disk that fails: whether the conversation is there,
                 // the agent itself will say.
-                crate::diary(&format!("session {}: {fault}", session.id));
+                warn!("{fault}");
                 Ok(if session.agent.ran { resume(None, None) } else { fresh })
             }
         };

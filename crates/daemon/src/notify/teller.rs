@@ -7,6 +7,7 @@ use glis_config::NotifyConfig;
 use serde_json::Value;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+use tracing::warn;
 
 /// A command that takes longer hangs: it is ended, and the next notice is told.
 const TIME_SECS: u32 = 10;
@@ -60,7 +61,7 @@ pub(super) fn for_the_desktop() -> Option<PathBuf> {
 fn run(program: &Path, arguments: &[&str], env: &Env, input: &str) {
     let arguments: Vec<&OsStr> = arguments.iter().map(OsStr::new).collect();
     let shown = program.display();
-    let say = |what: &str| crate::diary(&format!("notify: {shown}: {what}"));
+    let say = |what: &str| warn!("notify: {shown}: {what}");
     match program::ask(program, &arguments, env, Path::new("/"), (TIME_SECS, input)) {
         Err(fault) => say(&fault.to_string()),
         Ok(told) => {

@@ -2,7 +2,6 @@
 //! away where the user wants that.
 
 use super::Plans;
-use crate::diary;
 use crate::mailbox::Published;
 use crate::plan_file;
 use crate::plan_view;
@@ -18,6 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::sync::broadcast::error::RecvError;
+use tracing::warn;
 
 /// A plan that is not done, and its file as it was last taken over.
 struct Followed {
@@ -77,7 +77,7 @@ impl Plans {
         let Some(Some(held_back)) = self.jobs.mailbox.house(look).await else { return false };
         let revise = PlanCommand::Revise { id: id.clone(), spec: Box::new(spec) };
         if let Some(Err(refusal)) = self.jobs.mailbox.ask(Input::Plan(revise), None).await {
-            diary(&format!("plan {}: its file is not taken over: {refusal:?}", id.0));
+            warn!("plan {}: its file is not taken over: {refusal:?}", id.0);
         }
         held_back
     }

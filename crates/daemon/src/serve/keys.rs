@@ -14,6 +14,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use tokio::sync::Notify;
+use tracing::warn;
 
 /// Name of the file in the state folder.
 const FILE: &str = "calls.db";
@@ -110,7 +111,7 @@ impl Keys {
                 db.execute("UPDATE calls SET response = ?2 WHERE key = ?1", params![asked, text])
             });
             if let Err(fault) = kept.await {
-                crate::diary(&format!("the response to call {key} is not kept: {fault}"));
+                warn!("the response to call {key} is not kept: {fault}");
             }
         }
         self.leave(key);
@@ -192,7 +193,7 @@ fn put_aside(path: &Path, fault: rusqlite::Error) -> rusqlite::Result<()> {
         return Err(fault);
     }
     let kept = path.with_extension(format!("damaged-{}", clock::now().as_millisecond()));
-    crate::diary(&format!("{fault}; {} is kept as {}", path.display(), kept.display()));
+    warn!("{fault}; {} is kept as {}", path.display(), kept.display());
     std::fs::rename(path, &kept).map_err(|_| fault)
 }
 

@@ -2,7 +2,6 @@
 
 use super::answer::{Answer, unusable};
 use super::state::ServerState;
-use crate::diary;
 use crate::pools::Kind;
 use glis_core::session::Session;
 use glis_core::{House, Input, SessionId};
@@ -10,6 +9,7 @@ use glis_snapshot::{git, worktree};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
+use tracing::{info, warn};
 
 /// What a repository is known by. A clone of it has the same commits, and none of this.
 #[derive(Default)]
@@ -108,7 +108,7 @@ pub(super) async fn look(state: &ServerState, root: &Path) {
     if let Ok(Some(from)) = state.trees.jobs.ask(Kind::Look, look).await
         && let Err(why) = carry_over(state, from, root).await
     {
-        diary(&format!("{}: {why}", root.display()));
+        warn!("{}: {why}", root.display());
     }
 }
 
@@ -130,7 +130,7 @@ async fn carry_over(
     let repair = move || git::run(&place, &["worktree", "repair"]);
     state.trees.jobs.ask(Kind::Tree, repair).await?.map_err(|fault| fault.to_string())?;
     let to = root.to_str().ok_or("the path of the repository is not valid UTF-8")?.to_owned();
-    diary(&format!("{from} is {to} now"));
+    info!("{from} is {to} now");
     let old = from.clone();
     let moves = move |house: &House| {
         let moves = |session: &&Session| Path::new(&session.spec.repo_root).starts_with(&old);

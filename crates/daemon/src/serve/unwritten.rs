@@ -14,6 +14,7 @@ use glis_wire::hold::{Children, Ladder};
 use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::time::timeout;
+use tracing::warn;
 
 /// What a holder needs beside its ladder: to hear of it, to see who is left, and to tell.
 const BESIDE_LADDER: Duration = Duration::from_secs(6);
@@ -64,6 +65,6 @@ pub(super) async fn end(state: &ServerState, session: &Session, ladder: Ladder) 
         "{done}. That could not be written down, and its worktree was not saved: the event log \
          cannot be written. Once it can, the session is shown as it is found"
     );
-    crate::diary(&format!("session {}: {message}", session.id));
+    warn!(session = %session.id, "{message}");
     Response::Trouble { kind: Trouble::Storage, message }
 }

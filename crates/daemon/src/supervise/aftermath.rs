@@ -9,6 +9,7 @@ use glis_core::input::{Exit, Outcome, World};
 use glis_core::leftover::Leftovers;
 use glis_core::session::Session;
 use std::sync::Arc;
+use tracing::info;
 
 /// What became of a process whose holder is not there.
 pub(super) fn world(supervisor: &Supervisor, session: &Session) -> World {
@@ -30,12 +31,12 @@ pub(super) fn world(supervisor: &Supervisor, session: &Session) -> World {
 fn note_stranger(session: &Session) {
     let Some(process) = session.process() else { return };
     if let Some(command) = stranger(process) {
-        crate::diary(&format!("PID {} is not ours: {command}", process.pid));
+        info!("PID {} is not ours: {command}", process.pid);
     }
 }
 
 /// How the process ended, as the holder recorded it or as far as it can be known. What it left
-/// running is ended first. `None` after a fault of ours, which is in the diary.
+/// running is ended first. `None` after a fault of ours, which is in the daemon's log.
 pub(super) async fn what_is_left(
     supervisor: &Arc<Supervisor>,
     session: &Session,

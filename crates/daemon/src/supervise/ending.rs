@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::broadcast;
 use tokio::time::{Instant, timeout_at};
+use tracing::warn;
 
 /// What a holder needs beside its ladder: to hear of it, to see who is left after SIGKILL, to read the
 /// last output and to tell.
@@ -62,7 +63,7 @@ pub(super) async fn see_to_end(
             left = format!("its holder (pid {pid}) did not answer and was ended");
         }
     }
-    crate::diary(&format!("session {id}: {left}"));
+    warn!(session = %id, "{left}");
     supervisor.live.note_end(&id, left.clone());
     // The task that supervises it notices, and sweeps; where there is none, it is done here.
     if watch.ended_within(&mut news, NOTICE_TIME).await {

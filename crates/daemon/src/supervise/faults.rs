@@ -16,6 +16,7 @@ use glis_core::{Input, SessionId};
 use glis_wire::hold::{Hello, Order, Report};
 use std::sync::Arc;
 use tokio::sync::broadcast;
+use tracing::warn;
 
 /// What an agent says is heard again from where the log's knowledge ends, so the same words may be
 /// what we fail at each time.
@@ -42,7 +43,7 @@ async fn go_on(supervisor: Arc<Supervisor>, id: SessionId, generation: u32, mut 
     let mut news = supervisor.mailbox.news.subscribe();
     let mut tries = 1;
     loop {
-        crate::diary(&format!("session {id}: {LISTEN}: {why}"));
+        warn!(session = %id, "{LISTEN}: {why}");
         let now = supervisor.session(&id).await;
         let Some(session) = now.filter(|now| now.agent.generation == generation) else { return };
         let session = Box::new(session);

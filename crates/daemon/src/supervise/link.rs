@@ -24,6 +24,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep_until};
+use tracing::warn;
 
 /// Between two looks at a program whose output flows.
 const FLOW_PACE: Duration = Duration::from_secs(1);
@@ -67,7 +68,7 @@ pub(super) struct Parting {
 }
 
 pub(super) fn complain(id: &SessionId, fault: &io::Error) {
-    crate::diary(&format!("session {id}: {fault}"));
+    warn!(session = %id, "{fault}");
 }
 
 impl Link {

@@ -25,6 +25,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use tracing::warn;
 
 /// Between two looks at a transcript that grows, for its copy.
 const VAULT_PACE: Duration = Duration::from_secs(2);
@@ -384,7 +385,7 @@ impl Listener {
         };
         let kept = self.supervisor.run_blocking(keep).await;
         if let Err(fault) = kept {
-            crate::diary(&format!("session {}: copy of its transcript: {fault}", self.id));
+            warn!(session = %self.id, "copy of its transcript: {fault}");
         }
         self.vault_pace = VAULT_PACE.max(began.elapsed() * VAULT_SHARE);
     }

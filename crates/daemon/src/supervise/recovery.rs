@@ -17,6 +17,7 @@ use glis_wire::hold::Hello;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::oneshot;
+use tracing::warn;
 
 /// Hearing again what an agent said is a matter of milliseconds, unless it said very much.
 const CATCH_UP_TIME: Duration = Duration::from_secs(10);
@@ -24,7 +25,7 @@ const CATCH_UP_TIME: Duration = Duration::from_secs(10);
 /// After a start of the daemon: finds out what became of a session's process, through faults of ours.
 pub(super) async fn recover(supervisor: &Arc<Supervisor>, session: Session) {
     let Err(why) = caught(find_out(supervisor, session.clone())).await else { return };
-    crate::diary(&format!("session {}: {LISTEN}: {why}", session.id));
+    warn!(session = %session.id, "{LISTEN}: {why}");
     faults::give_up(supervisor, &session.id, &why).await;
     let supervisor = Arc::clone(supervisor);
     drop(tokio::spawn(async move {
@@ -110,10 +111,8 @@ async fn stay_until_caught_up(supervisor: &Arc<Supervisor>, session: Session, me
 /// then it is listened to.
 async fn adopt(supervisor: &Arc<Supervisor>, session: Session, met: (Peer, Hello)) {
     let hello = &met.1;
-    crate::diary(&format!(
-        "session {}: process {} of start {} is taken over, the log knows {} starts",
-        session.id, hello.process.pid, hello.generation, session.agent.generation
-    ));
+    let (pid, start, known) = (hello.process.pid, hello.generation, session.agent.generation);
+    warn!(session = %session.id, "process {pid} of start {start} is taken over, the log knows {known} starts");
     let world = World::Alive {
         generation: hello.generation,
         process: hello.process.clone(),

@@ -17,6 +17,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::runtime::Handle;
+use tracing::warn;
 
 /// Supervises the holders of all sessions.
 pub(crate) struct Supervisor {
@@ -79,24 +80,23 @@ impl Supervisor {
         drop(self.run_blocking(move || std::fs::write(note, "")).await);
     }
 
-    /// A holder that does not answer may have been stopped: then it goes on, and the diary tells. One
+    /// A holder that does not answer may have been stopped: then it goes on, and the log tells. One
     /// that waits for its agent to read is not hurt by it.
     pub(super) async fn wake_holder(&self, id: &SessionId, process: Option<Process>) {
         let dir = self.dir(id);
         let woken = self.run_blocking(move || Ok(wake_if_stopped(&dir, process.as_ref()))).await;
         if let Ok(Some(pid)) = woken {
-            let what = format!("its holder (pid {pid}) was stopped and has been woken");
-            crate::diary(&format!("session {id}: {what}"));
+            warn!(session = %id, "its holder (pid {pid}) was stopped and has been woken");
         }
     }
 
     /// Does what may take seconds when a process has ended. `None` after a panic, which is in the
-    /// diary.
+    /// daemon's log.
     pub(super) async fn run_ending<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Option<T> {
         let done = self.pools.run_blocking(Kind::End, work).await;
-        done.inspect_err(|fault| crate::diary(fault)).ok()
+        done.inspect_err(|fault| warn!("{fault}")).ok()
     }
 }

@@ -4,6 +4,7 @@
 use glis_os::Clock;
 use std::time::Duration;
 use tokio::sync::watch;
+use tracing::warn;
 
 /// Before the clock is looked at again where the kernel cannot be asked to tell.
 const CLOCK_PACE: Duration = Duration::from_secs(30);
@@ -15,7 +16,7 @@ pub(super) fn follow(sets: watch::Sender<u64>) {
         let clock = match Clock::watch() {
             Ok(clock) => Some(clock),
             Err(fault) => {
-                crate::diary(&format!("the kernel does not tell when the clock is set: {fault}"));
+                warn!("the kernel does not tell when the clock is set: {fault}");
                 None
             }
         };

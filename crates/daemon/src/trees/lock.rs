@@ -6,6 +6,7 @@ use glis_os::process::{all, folder_of, name_of, open_files_of};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
+use tracing::warn;
 
 /// A lock that is younger may belong to a git that has just begun.
 const YOUNG: Duration = Duration::from_secs(2);
@@ -23,13 +24,9 @@ pub(super) fn set_stale_aside(jobs: &Jobs, session: &Session, worktree: &Path) {
         return;
     }
     match glis_snapshot::set_stale_lock_aside(&worktree) {
-        Ok(Some(aside)) => crate::diary(&format!(
-            "session {}: a stale index.lock is now {}",
-            session.id,
-            aside.display()
-        )),
+        Ok(Some(aside)) => warn!("a stale index.lock is now {}", aside.display()),
         Ok(None) => {}
-        Err(fault) => crate::diary(&format!("session {}: index.lock: {fault}", session.id)),
+        Err(fault) => warn!("index.lock: {fault}"),
     }
 }
 

@@ -1,7 +1,6 @@
 //! Making the worktree of a fresh session.
 
 use super::Trees;
-use crate::diary;
 use crate::worktrees::{owner, repository, typed};
 use glis_config::regular;
 use glis_core::OpId;
@@ -12,6 +11,7 @@ use glis_snapshot::git::roots;
 use glis_snapshot::worktree::{self, Plan};
 use glis_snapshot::{SnapshotFault, submodules};
 use std::path::{Path, PathBuf};
+use tracing::warn;
 
 /// How the folders are called in which commits are judged.
 const CLEAN: &str = "clean-";
@@ -83,7 +83,7 @@ impl Trees {
     /// Removes such a checkout. What cannot be removed goes with its session.
     pub(crate) fn drop_checkout(session: &Session, path: &Path) {
         if let Err(fault) = worktree::remove(&repository(session), path, "") {
-            diary(&format!("{}: {fault}", path.display()));
+            warn!("{}: {fault}", path.display());
         }
     }
 
@@ -96,7 +96,7 @@ impl Trees {
             .map_err(SnapshotFault::from)
             .and_then(|roots| submodules::fill(&roots.main, worktree, self.common.umask));
         if let Err(fault) = filled {
-            diary(&format!("{}: submodules: {fault}", worktree.display()));
+            warn!("{}: submodules: {fault}", worktree.display());
         }
     }
 

@@ -19,6 +19,7 @@ use std::ffi::OsStr;
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
+use tracing::{info, warn};
 
 impl Trees {
     /// Puts a worktree that a restore had to leave on a commit back on the session's branch, as soon as
@@ -29,10 +30,10 @@ impl Trees {
             return;
         };
         match glis_snapshot::reattach(Path::new(worktree), branch) {
-            Ok(true) => crate::diary(&format!("session {}: back on {branch}", session.id)),
+            Ok(true) => info!("back on {branch}"),
             Ok(false) => {}
             Err(fault) => {
-                crate::diary(&format!("session {}: not on {branch}: {fault}", session.id));
+                warn!("not on {branch}: {fault}");
             }
         }
     }
@@ -94,7 +95,7 @@ impl Trees {
                 Err(ResumeFault::WrongRoot(format!("another worktree is at {}", path.display())))
             }
             Err(fault @ (SnapshotFault::Missing(_) | SnapshotFault::Incomplete { .. })) => {
-                crate::diary(&format!("session {}: not compared: {fault}", session.id));
+                warn!("not compared: {fault}");
                 Ok(None)
             }
             Err(fault) => Err(system(fault)),
@@ -140,7 +141,7 @@ impl Trees {
         let Ok(Some(latest)) = latest(session) else { return };
         match self.cleared(session, worktree, &latest, LeftOut::Stays) {
             Ok(Cleared { leftover: Some(left) }) => {
-                crate::diary(&format!("session {}: {} is left", session.id, left.display()));
+                warn!("{} is left", left.display());
             }
             // The snapshot knows where it was.
             Ok(Cleared { leftover: None }) => drop(trash::drop_branch(session)),

@@ -15,6 +15,7 @@ use glis_snapshot::{
 };
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use tracing::{info, warn};
 
 /// Why a snapshot at the end of a turn was taken. Only these are ever thinned out.
 const TURN_ENDED: &str = "a turn ended";
@@ -153,14 +154,14 @@ impl Trees {
             && let Err(fault) =
                 self.save(session, &worktree, "before it was removed", Unreadable::List)
         {
-            crate::diary(&format!("session {}: not saved before its removal: {fault}", session.id));
+            warn!("not saved before its removal: {fault}");
         }
     }
 
     fn thin(&self, session: &Session) {
         let keep = keep(&self.common.settings.now().snapshot);
         if let Err(fault) = glis_snapshot::thin(&repository(session), &session.id.0, &keep) {
-            crate::diary(&format!("session {}: its old snapshots: {fault}", session.id));
+            warn!("its old snapshots: {fault}");
         }
     }
 }
@@ -197,10 +198,9 @@ pub(super) fn relink(session: &Session, worktree: &Path) {
     if session.spec.in_place {
         return;
     }
-    let id = &session.id;
     match glis_snapshot::worktree::relink(&repository(session), worktree) {
-        Ok(true) => crate::diary(&format!("session {id}: its worktree's .git file was put back")),
+        Ok(true) => info!("its worktree's .git file was put back"),
         Ok(false) => {}
-        Err(fault) => crate::diary(&format!("session {id}: its worktree's .git file: {fault}")),
+        Err(fault) => warn!("its worktree's .git file: {fault}"),
     }
 }

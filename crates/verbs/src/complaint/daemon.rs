@@ -12,10 +12,10 @@ impl From<Fault> for Complaint {
                 Self::new(Kind::NoDaemon, format!("the daemon cannot be started: {why}"))
                     .hint(format!("{} must be a folder that you can write to", state.display()))
             }
-            Fault::DoesNotStart { why, diary } => {
+            Fault::DoesNotStart { why, log } => {
                 let why = why.as_deref().unwrap_or("it ended without a word");
                 Self::new(Kind::NoDaemon, format!("the daemon does not start: {why}"))
-                    .hint(format!("its diary is {}", diary.display()))
+                    .hint(format!("`glis daemon log` shows its last lines, of {}", log.display()))
             }
             Fault::NoRoom { state } => Self::new(
                 Kind::NoDaemon,
@@ -25,7 +25,7 @@ impl From<Fault> for Complaint {
                 "free some space, then look with `glis ls` before you repeat what was asked: it may \
                  have been done; agents keep running",
             ),
-            Fault::Stuck { what, diary } => stuck(&what, &diary),
+            Fault::Stuck { what, log } => stuck(&what, &log),
             Fault::NewerDaemon { daemon, own } => Self::new(
                 Kind::NoDaemon,
                 format!(
@@ -79,7 +79,7 @@ fn home(fault: HomeFault) -> Complaint {
 }
 
 /// Something takes longer than it ever should.
-fn stuck(what: &Stuck, diary: &Path) -> Complaint {
+fn stuck(what: &Stuck, log: &Path) -> Complaint {
     let (text, next) = match what {
         Stuck::StartedUnreachable => {
             ("the daemon started, but cannot be reached".to_owned(), "retry".to_owned())
@@ -108,5 +108,5 @@ fn stuck(what: &Stuck, diary: &Path) -> Complaint {
         ),
     };
     Complaint::new(Kind::NoDaemon, text)
-        .hint(format!("its diary {} may say why; {next}", diary.display()))
+        .hint(format!("`glis daemon log` may say why ({}); {next}", log.display()))
 }

@@ -38,6 +38,12 @@ pub(crate) enum DaemonVerb {
     },
     /// Say whether it runs
     Status,
+    /// Print the last lines that it has told about itself, also when it does not run
+    Log {
+        /// How many
+        #[arg(long, value_name = "N", default_value_t = 50)]
+        lines: usize,
+    },
     /// Make it a service of your systemd, which starts at your login; the agents outlive it
     Install {
         /// The bot of `[chat.telegram]` too, as a service of its own
