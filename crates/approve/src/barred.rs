@@ -42,11 +42,13 @@ const RUNNERS: &[(&str, &[&str])] = &[
         &[
             "awk",
             "bun",
+            "clisp",
             "deno",
             "ed",
             "elixir",
             "emacs",
             "erl",
+            "escript",
             "ex",
             "expect",
             "gawk",
@@ -54,6 +56,9 @@ const RUNNERS: &[(&str, &[&str])] = &[
             "ghci",
             "groovy",
             "guile",
+            "gvim",
+            "iex",
+            "ipython",
             "irb",
             "java",
             "jshell",
@@ -68,6 +73,7 @@ const RUNNERS: &[(&str, &[&str])] = &[
             "node",
             "nodejs",
             "nvim",
+            "ocaml",
             "octave",
             "osascript",
             "perl",
@@ -78,6 +84,8 @@ const RUNNERS: &[(&str, &[&str])] = &[
             "racket",
             "Rscript",
             "ruby",
+            "runghc",
+            "rvim",
             "scala",
             "sed",
             "sqlite",
@@ -87,6 +95,7 @@ const RUNNERS: &[(&str, &[&str])] = &[
             "vi",
             "view",
             "vim",
+            "wish",
         ],
     ),
     (
@@ -95,24 +104,33 @@ const RUNNERS: &[(&str, &[&str])] = &[
             "at",
             "batch",
             "bunx",
+            "bwrap",
+            "capsh",
             "chronic",
             "chroot",
             "chrt",
+            "concurrently",
             "cpulimit",
             "crontab",
+            "dbus-run-session",
             "direnv",
             "doas",
+            "eatmydata",
+            "emacsclient",
             "entr",
             "env",
+            "fakeroot",
             "faketime",
             "firejail",
             "flock",
+            "gosu",
             "hyperfine",
             "ionice",
             "ltrace",
             "mosh",
             "nice",
             "nix-shell",
+            "nodemon",
             "nohup",
             "npx",
             "nsenter",
@@ -126,23 +144,29 @@ const RUNNERS: &[(&str, &[&str])] = &[
             "rlwrap",
             "rsh",
             "run-parts",
+            "runcon",
             "runuser",
             "screen",
             "script",
+            "sem",
             "setarch",
             "setpriv",
             "setsid",
+            "sg",
             "socat",
             "ssh",
             "start-stop-daemon",
             "stdbuf",
             "strace",
             "su",
+            "su-exec",
             "sudo",
+            "systemd-nspawn",
             "systemd-run",
             "taskset",
             "time",
             "timeout",
+            "tini",
             "tmux",
             "torsocks",
             "unbuffer",
@@ -164,8 +188,10 @@ const RUNNING: &[(&str, &[&str])] = &[
     ("conda", &["run"]),
     ("docker", &["exec", "run"]),
     ("docker-compose", &["exec", "run"]),
-    ("git", &["bisect", "filter-branch", "submodule"]),
+    ("git", &["bisect", "config", "difftool", "filter-branch", "mergetool", "submodule"]),
     ("kubectl", &["debug", "exec", "run"]),
+    ("mise", &["exec", "x"]),
+    ("nerdctl", &["exec", "run"]),
     ("nix", &["develop", "run", "shell"]),
     ("npm", &["exec", "x"]),
     ("pipenv", &["run"]),
@@ -178,13 +204,23 @@ const RUNNING: &[(&str, &[&str])] = &[
     ("yarn", &["dlx", "exec"]),
 ];
 
-/// Flags of programs that otherwise only look, whose value is a program.
+/// Commands that have commands themselves, of which some run what the words behind them say.
+const NESTED: &[(&str, &[&str])] =
+    &[("docker", &["compose", "container"]), ("podman", &["compose", "container"])];
+
+/// Flags of programs that otherwise only look, whose value is a program, a file to be written or a setting.
 const RUNNING_FLAGS: &[(&str, &[&str])] = &[
+    ("cargo", &["--config"]),
+    ("cmake", &["-E", "-P"]),
     ("fd", &["-x", "-X", "--exec", "--exec-batch"]),
     ("find", &["-exec", "-execdir", "-ok", "-okdir"]),
+    ("fzf", &["--bind", "--preview"]),
+    ("git", &["-O", "--exec", "--ext-diff", "--extcmd", "--open-files-in-pager", "--output"]),
+    ("git", &["--receive-pack", "--textconv", "--upload-pack"]),
     ("go", &["-exec", "-toolexec", "-vettool"]),
     ("man", &["-P", "--pager"]),
     ("rg", &["--hostname-bin", "--pre"]),
+    ("rsync", &["-e", "--rsh", "--rsync-path"]),
     ("sort", &["--compress-program"]),
     ("tar", &["-F", "-I", "--checkpoint-action", "--info-script", "--rsh-command", "--to-command"]),
     ("tar", &["--use-compress-program"]),
@@ -197,11 +233,23 @@ pub fn barred(rule: &Rule) -> Option<Barred> {
     if let Some((kind, _)) = RUNNERS.iter().find(|(_, names)| runs(names)) {
         return Some(Barred::Runner { kind });
     }
-    let first = rule.arguments.first().or(rule.rest.as_ref());
-    if let (Some(worst), Some(first)) = (worst_command(&rule.program), first) {
-        let Some(choices) = first.choices() else { return Some(Barred::AnyCommand { worst }) };
-        let runs = |command: &&String| listed(RUNNING, name, command);
-        if let Some(command) = choices.iter().find(runs) {
+    let argument = |at: usize| rule.arguments.get(at).or(rule.rest.as_ref());
+    if let Some(worst) = worst_command(&rule.program) {
+        // The value of a flag that takes none is the command.
+        let any = |kind: &Kind| matches!(kind, Kind::Word | Kind::Path);
+        let choices = argument(0).map(Kind::choices);
+        if choices == Some(None) || choices.is_none() && rule.values.values().any(any) {
+            return Some(Barred::AnyCommand { worst });
+        }
+        let further = argument(1).map(|kind| kind.choices().unwrap_or_default());
+        let runs = |command: &&String| {
+            let within = |words: &[String]| {
+                words.is_empty() || words.iter().any(|word| listed(RUNNING, name, word))
+            };
+            listed(RUNNING, name, command)
+                || listed(NESTED, name, command) && further.is_some_and(within)
+        };
+        if let Some(command) = choices.flatten().unwrap_or_default().iter().find(runs) {
             return Some(Barred::Command { command: command.clone() });
         }
     }
@@ -216,6 +264,13 @@ pub fn barred(rule: &Rule) -> Option<Barred> {
     Some(Barred::Flag { flag })
 }
 
+/// Whether what a program of this name does is said by its words, or by a file of the folder that it runs in.
+pub(crate) fn is_told_what(program: &str) -> bool {
+    let name = without_version(program);
+    let runs = |names: &[&str]| names.contains(&name) || names.contains(&program);
+    RUNNERS.iter().any(|(_, names)| runs(names)) || worst_command(program).is_some()
+}
+
 fn listed(table: &[(&str, &[&str])], program: &str, word: &str) -> bool {
     table.iter().any(|(name, words)| *name == program && words.contains(&word))
 }
@@ -225,7 +280,11 @@ mod tests {
     use super::*;
 
     fn of(program: &str, arguments: &[Kind], rest: Option<Kind>, flags: &[&str]) -> Option<Barred> {
-        barred(&Rule {
+        barred(&rule(program, arguments, rest, flags))
+    }
+
+    fn rule(program: &str, arguments: &[Kind], rest: Option<Kind>, flags: &[&str]) -> Rule {
+        Rule {
             program: program.to_owned(),
             letters: String::new(),
             flags: flags.iter().map(|flag| (*flag).to_owned()).collect(),
@@ -234,7 +293,7 @@ mod tests {
             rest,
             r#match: Vec::new(),
             not_match: Vec::new(),
-        })
+        }
     }
 
     fn literal(word: &str) -> Kind {
@@ -272,8 +331,17 @@ mod tests {
         assert_eq!(of("pip3", &[Kind::Word], None, &[]), any("uninstall"));
         assert_eq!(of("cargo", &[literal("test")], Some(Kind::Word), &[]), None);
         assert_eq!(of("cargo", &[], None, &["--version"]), None);
+        let mut quiet = rule("cargo", &[], None, &[]);
+        quiet.values = std::iter::once(("-q".to_owned(), Kind::Word)).collect();
+        assert_eq!(barred(&quiet), any("publish"), "`-q publish` is a flag and a command");
         let command = |command: &str| Some(Barred::Command { command: command.to_owned() });
         assert_eq!(of("npm", &[literal("exec")], None, &[]), command("exec"));
+        assert_eq!(of("git", &[literal("config")], Some(Kind::Word), &[]), command("config"));
+        for further in [Kind::Word, literal("run")] {
+            let words = [literal("compose"), further];
+            assert_eq!(of("docker", &words, None, &[]), command("compose"));
+        }
+        assert_eq!(of("docker", &[literal("compose"), literal("ps")], None, &[]), None);
     }
 
     #[test]
@@ -281,6 +349,7 @@ mod tests {
         let flag = |flag: &str| Some(Barred::Flag { flag: flag.to_owned() });
         assert_eq!(of("find", &[], Some(Kind::Path), &["-exec"]), flag("-exec"));
         assert_eq!(of("rg", &[], None, &["--pre="]), flag("--pre="));
+        assert_eq!(of("git", &[literal("log")], None, &["--output="]), flag("--output="));
         let named = |word: &str| of("rg", &[literal(word), literal("x")], None, &[]);
         assert_eq!(named("--pre=sh"), flag("--pre=sh"));
         assert_eq!(named("--pretty"), None);

@@ -1,5 +1,5 @@
-//! Edits of files: what git tracks, or what lies in folders that the user names, and never a file that
-//! decides what other programs do.
+//! Edits of files: sources that git tracks, or that lie in folders which the user names. Whatever else a file is, it
+//! may decide what other programs do.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -64,129 +64,57 @@ impl Edits {
     }
 }
 
-/// Files and folders, wherever they lie, that a build, a test run, a build server, an editor or an agent acts
-/// upon. Whatever begins with a dot counts as one, also without being here.
-const CONFIGURATION: &[&str] = &[
-    "agents.md",
-    "agents.override.md",
-    "appveyor.yml",
-    "azure-pipelines.yaml",
-    "azure-pipelines.yml",
-    "biome.json",
-    "bitbucket-pipelines.yml",
-    "build",
-    "build.gradle",
-    "build.gradle.kts",
+/// Ends of names of files that say something to a person, or are compiled, run or shown because another file says so.
+/// What is written as data (JSON, YAML, TOML, XML) may be anybody's configuration.
+const SOURCES: &[&str] = &[
+    "adoc", "asm", "c", "cc", "clj", "cljs", "cpp", "cs", "css", "cxx", "dart", "elm", "erl", "ex",
+    "f90", "fs", "go", "graphql", "h", "hbs", "hh", "hpp", "hrl", "hs", "htm", "html", "java",
+    "jl", "js", "jsx", "kt", "less", "lua", "m", "md", "mjs", "ml", "mli", "mm", "nim", "pas",
+    "php", "pl", "pm", "proto", "py", "pyi", "r", "rb", "rs", "rst", "s", "sass", "scala", "scss",
+    "sql", "svelte", "svg", "swift", "tex", "ts", "tsx", "txt", "vb", "vue", "zig",
+];
+
+/// Those among them that a build, a test run, an editor or an agent acts upon.
+const STEERING: &[&str] = &[
     "build.rs",
-    "build.xml",
-    "buildspec.yaml",
-    "buildspec.yml",
-    "bunfig.toml",
-    "cargo.toml",
-    "claude.local.md",
-    "claude.md",
-    "cloudbuild.yaml",
+    "build.zig",
     "cmakelists.txt",
-    "codemagic.yaml",
-    "composer.json",
+    "conanfile.py",
     "conftest.py",
-    "containerfile",
-    "copilot-instructions.md",
-    "crush.json",
-    "deno.json",
-    "deno.jsonc",
-    "devbox.json",
-    "devcontainer.json",
-    "docker-compose.yaml",
-    "docker-compose.yml",
-    "dockerfile",
-    "earthfile",
-    "flake.nix",
-    "gemfile",
-    "gemini.md",
-    "gnumakefile",
-    "go.mod",
-    "go.sum",
-    "go.work",
-    "gradle.properties",
+    "constraints.txt",
+    "fabfile.py",
     "gruntfile.js",
     "gulpfile.js",
-    "hooks",
-    "jenkinsfile",
-    "justfile",
-    "lefthook.json",
-    "lefthook.toml",
-    "lefthook.yaml",
-    "lefthook.yml",
-    "lerna.json",
     "llms.txt",
-    "makefile",
-    "mcp.json",
-    "meson.build",
-    "mise.toml",
-    "module.bazel",
+    "meson_options.txt",
     "noxfile.py",
-    "npm-shrinkwrap.json",
-    "nx.json",
-    "opencode.json",
-    "opencode.jsonc",
-    "package.json",
     "package.swift",
-    "pipfile",
-    "pnpm-workspace.yaml",
-    "podfile",
-    "pom.xml",
-    "procfile",
-    "pyproject.toml",
-    "pytest.ini",
-    "qwen.md",
-    "rakefile",
-    "rebar.config",
-    "rust-toolchain",
-    "rust-toolchain.toml",
-    "settings.gradle",
-    "settings.gradle.kts",
-    "setup.cfg",
+    "premake5.lua",
     "setup.py",
-    "shell.nix",
     "sitecustomize.py",
-    "skaffold.yaml",
-    "taskfile.yaml",
-    "taskfile.yml",
-    "tiltfile",
-    "toolchain.toml",
-    "tox.ini",
-    "tsconfig.json",
-    "turbo.json",
+    "tasks.py",
     "usercustomize.py",
-    "vagrantfile",
-    "warp.md",
-    "werf.yaml",
-    "workspace",
+    "xmake.lua",
 ];
 
 /// Parts of names of such files.
-const IN_NAMES: [&str; 4] = [".config.", ".local.", "-lock.", "requirements"];
+const IN_NAMES: [&str; 6] =
+    [".conf.", ".config.", ".local.", ".setup.", ".workspace.", "requirements"];
 
-/// Ends of names of such files.
-const AT_END: [&str; 17] = [
-    ".bazel",
-    ".bzl",
-    ".cabal",
-    ".cmake",
-    ".code-workspace",
-    ".csproj",
-    ".dockerfile",
-    ".gemspec",
-    ".gradle",
-    ".lock",
-    ".mk",
-    ".nix",
-    ".props",
-    ".pth",
-    ".service",
-    ".sln",
-    ".targets",
+/// Pages in capitals that are for people. Agents read the others as what they are told: `CLAUDE.md`, `SKILL.md`.
+const PAGES: [&str; 12] = [
+    "ARCHITECTURE",
+    "AUTHORS",
+    "CHANGELOG",
+    "CODE_OF_CONDUCT",
+    "CONTRIBUTING",
+    "GLOSSARY",
+    "HISTORY",
+    "LICENSE",
+    "NEWS",
+    "README",
+    "SECURITY",
+    "TODO",
 ];
 
 /// Whether a file may be edited without asking.
@@ -194,7 +122,8 @@ pub(crate) fn check(path: &str, edits: &Edits, place: &Place) -> Result<(), Why>
     let named = || path.to_owned();
     let real = place.inside(path)?;
     let below = place.below(&real);
-    if below.as_os_str().is_empty() || below.iter().any(steers) || is_executable(&real) {
+    let is_source = below.file_name().is_some_and(is_source);
+    if !is_source || below.iter().any(steers) || is_executable(&real) {
         return Err(Why::Steers { path: named() });
     }
     let listed = match edits {
@@ -205,15 +134,26 @@ pub(crate) fn check(path: &str, edits: &Edits, place: &Place) -> Result<(), Why>
     if listed { Ok(()) } else { Err(Why::Unlisted { path: named() }) }
 }
 
-/// Whether a file of this name, or one in a folder of this name, decides what other programs do.
+/// Whether files in a folder of this name decide what other programs do.
 fn steers(part: &OsStr) -> bool {
     // Some file systems take no notice of case, nor of characters that cannot be seen.
-    let part = part.to_string_lossy().to_lowercase();
-    let plain: String = part.chars().filter(char::is_ascii).collect();
-    plain.starts_with('.')
-        || CONFIGURATION.contains(&plain.as_str())
-        || IN_NAMES.iter().any(|part| plain.contains(part))
-        || AT_END.iter().any(|end| plain.ends_with(end))
+    let part: String =
+        part.to_string_lossy().to_lowercase().chars().filter(char::is_ascii).collect();
+    part.starts_with('.') || part == "hooks"
+}
+
+/// Whether a file of this name is written for people, or is code that does nothing by its name alone.
+fn is_source(name: &OsStr) -> bool {
+    let Some(name) = name.to_str().filter(|name| name.is_ascii()) else { return false };
+    let Some((stem, end)) = name.rsplit_once('.') else { return false };
+    let lower = name.to_lowercase();
+    let page = stem.split('.').next().unwrap_or_default();
+    let in_capitals = !page.chars().any(|c| c.is_ascii_lowercase());
+    SOURCES.contains(&end.to_lowercase().as_str())
+        && !STEERING.contains(&lower.as_str())
+        && !IN_NAMES.iter().any(|part| lower.contains(part))
+        && (!in_capitals || !end.eq_ignore_ascii_case("md") || PAGES.contains(&page))
+        && !["agents.md", "claude.md", "gemini.md"].contains(&lower.as_str())
 }
 
 fn is_executable(file: &Path) -> bool {
@@ -298,7 +238,7 @@ mod tests {
     #[test]
     fn files_that_steer_others_are_left_to_a_person() {
         let root = tree();
-        for path in STEERING {
+        for path in LEFT {
             for edits in
                 [Edits::Tracked, folders(&["src", "sub", "tools", ".github", ".claude", "tests"])]
             {
@@ -312,7 +252,7 @@ mod tests {
         }
     }
 
-    const STEERING: &[&str] = &[
+    const LEFT: &[&str] = &[
         ".",
         "src",
         "run",
@@ -399,5 +339,46 @@ mod tests {
         "docker-compose.yml",
         "flake.nix",
         "sub/x.mk",
+        "AGENT.md",
+        "SKILL.md",
+        "CONVENTIONS.md",
+        "mcp_config.json",
+        "tasks.json",
+        "copilot-setup-steps.yml",
+        "action.yml",
+        "compose.yaml",
+        "docker-compose.override.yml",
+        "Dockerfile.dev",
+        "netlify.toml",
+        "vercel.json",
+        "main.tf",
+        "Chart.yaml",
+        "mix.exs",
+        "build.sbt",
+        "build.zig",
+        "SConstruct",
+        "wscript",
+        "configure",
+        "dune",
+        "tasks.py",
+        "fabfile.py",
+        "conanfile.py",
+        "CMakePresets.json",
+        "BUCK",
+        "xmake.lua",
+        "build.ninja",
+        "Makefile.am",
+        "common.mak",
+        "pnpmfile.cjs",
+        "Vagrantfile.local",
+        "gradlew.bat",
+        "x.vcxproj",
+        "tsconfig.base.json",
+        "karma.conf.js",
+        "jest.setup.js",
+        "clippy.toml",
+        "uv.toml",
+        "Claude.md",
+        "src/data.json",
     ];
 }

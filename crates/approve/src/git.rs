@@ -1,6 +1,7 @@
 //! What git finds in a worktree: the files that it tracks, and settings that would have it run files which
 //! the agent writes.
 
+use crate::barred::is_told_what;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -57,6 +58,11 @@ impl Repository {
         (outside(&own) && outside(&common)).then_some(Self { own, common })
     }
 
+    /// The folder of all its worktrees together.
+    pub(crate) fn common(&self) -> &Path {
+        &self.common
+    }
+
     /// What it tracks, if that can be read whole.
     pub(crate) fn tracked(&self) -> Option<Vec<Tracked>> {
         let file = self.own.join("index");
@@ -81,7 +87,9 @@ impl Repository {
             if read > FILES_MAX {
                 return Some(format!("more than {FILES_MAX} files"));
             }
-            for line in String::from_utf8_lossy(&text).lines().filter_map(Setting::read) {
+            let mut group = String::new();
+            let text = String::from_utf8_lossy(&text);
+            for line in text.lines().filter_map(|line| Setting::read(line, &mut group)) {
                 let included = line.key == "path";
                 if included && let Some(file) = user.find(line.value, &file) {
                     if file.starts_with(worktree) {
@@ -126,21 +134,27 @@ impl User {
 }
 
 /// Settings whose value is a file or folder that git acts upon, or a command.
-const ACTING: [&str; 13] = [
+const ACTING: [&str; 16] = [
     "clean",
     "cmd",
     "command",
+    "defaultkeycommand",
     "external",
     "fsmonitor",
     "hookspath",
     "pager",
     "process",
     "program",
+    "receivepack",
     "smudge",
     "sshcommand",
     "textconv",
+    "uploadpack",
     "worktree",
 ];
+
+/// A group of which every setting is a command.
+const COMMANDS: &str = "pager";
 
 /// Of these, the ones that are paths and nothing else.
 const PATHS: [&str; 2] = ["hookspath", "worktree"];
@@ -148,18 +162,27 @@ const PATHS: [&str; 2] = ["hookspath", "worktree"];
 /// A line of settings that sets one.
 struct Setting<'l> {
     text: &'l str,
+    is_command: bool,
     key: String,
     value: &'l str,
 }
 
 impl<'l> Setting<'l> {
-    fn read(line: &'l str) -> Option<Self> {
-        let text = line.trim();
+    /// Notes the group that a line begins.
+    fn read(line: &'l str, group: &mut String) -> Option<Self> {
+        let (text, mut quoted) = (line.trim(), false);
+        let ends = |c: char| {
+            quoted ^= c == '"';
+            c == ']' && !quoted
+        };
         // A key may stand in the line of its group.
-        let after = text.strip_prefix('[').and_then(|rest| rest.split_once(']'));
+        let after = text.strip_prefix('[').and_then(|rest| rest.split_once(ends));
+        if let Some((name, _)) = after {
+            *group = name.trim().to_lowercase();
+        }
         let (key, value) = after.map_or(text, |(_, rest)| rest.trim()).split_once('=')?;
         let (key, value) = (key.trim().to_lowercase(), value.trim().trim_matches('"'));
-        Some(Self { text, key, value })
+        Some(Self { text, is_command: group == COMMANDS, key, value })
     }
 
     /// Whether it has git run something that may lie in the worktree. What is not plainly elsewhere does.
@@ -167,17 +190,21 @@ impl<'l> Setting<'l> {
         let key = self.key.as_str();
         let switch =
             ["", "true", "false", "yes", "no", "on", "off", "0", "1"].contains(&self.value);
-        if !ACTING.contains(&key) || switch {
+        if !(self.is_command || ACTING.contains(&key)) || switch {
             return false;
         }
         let here = |word: &str| {
             let file = word.trim_matches(['"', '\'', '\\']);
-            let absolute = file.starts_with('/') && !file.contains("..");
-            let elsewhere =
-                file.starts_with("~/") || (absolute && !Path::new(file).starts_with(worktree));
-            !elsewhere && (PATHS.contains(&key) || file.contains(['/', '.', '\\', '$', '`']))
+            let leads = Path::new(file).canonicalize().unwrap_or_else(|_| PathBuf::from(file));
+            let absolute = file.starts_with('/') && !leads.starts_with(worktree);
+            let elsewhere = (file.starts_with("~/") || absolute) && !file.contains("..");
+            let is_there = || worktree.join(file).symlink_metadata().is_ok();
+            !elsewhere
+                && (PATHS.contains(&key) || file.contains(['/', '.', '\\', '$', '`']) || is_there())
         };
-        self.value.split_whitespace().any(here)
+        let program = self.value.split_whitespace().next().unwrap_or_default();
+        let program = program.rsplit('/').next().unwrap_or_default();
+        is_told_what(program) || self.value.split_whitespace().any(here)
     }
 }
 
@@ -299,13 +326,20 @@ mod tests {
             "fsmonitor = .git/hooks/query-watchman",
             "external = scripts/diff",
             "textconv = python conv.py",
+            "textconv = python3 conv",
+            "textconv = /usr/bin/python3 conv",
+            "textconv = npm run diff",
+            "[diff \"z]y\"] textconv = ./conv",
+            "[pager] log = ./x",
+            "defaultKeyCommand = ./x",
+            "hooksPath = ~/../w/tree/h",
             "textconv = \"sh -c 'cat $1'\"",
             "clean = /w/tree/x %f",
             "pager = /w/other/../tree/x",
             "hooksPath = \\",
             "worktree = elsewhere",
         ] {
-            assert!(Setting::read(line).unwrap().runs_from(worktree), "{line}");
+            assert!(Setting::read(line, &mut String::new()).unwrap().runs_from(worktree), "{line}");
         }
         for line in [
             "[core]",
@@ -320,7 +354,7 @@ mod tests {
             "name = a.b",
             "# hooksPath = x",
         ] {
-            let set = Setting::read(line);
+            let set = Setting::read(line, &mut String::new());
             assert!(set.is_none_or(|set| !set.runs_from(worktree)), "{line}");
         }
     }

@@ -8,7 +8,7 @@ pub enum Kind {
     /// A path that stays in the worktree.
     Path,
     Number,
-    /// Any word that is no flag.
+    /// Any word that is no flag, and no `@file`.
     Word,
     /// One of these words, and no other.
     OneOf(Vec<String>),
@@ -72,12 +72,12 @@ impl Kind {
 
     /// Whether a word is of this kind, as far as that can be told without a disk.
     pub(crate) fn fits(&self, word: &str) -> bool {
-        let flag = word.starts_with('-');
+        // Some programs read further words from a file that is written as `@file`.
+        let (flag, file) = (word.starts_with('-'), word.starts_with('@'));
         match self {
-            // Some programs read further words from a file that is written as `@file`.
-            Self::Path => !flag && !word.is_empty() && !word.starts_with('@'),
+            Self::Path => !flag && !file && !word.is_empty(),
             Self::Number => !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit()),
-            Self::Word => !flag,
+            Self::Word => !flag && !file,
             Self::OneOf(words) => words.iter().any(|one| one == word),
         }
     }

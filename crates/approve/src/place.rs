@@ -16,6 +16,8 @@ use crate::why::Why;
 pub struct Place {
     /// Without links.
     worktree: PathBuf,
+    /// The checkout whose repository it is of, where that is known.
+    main: Option<PathBuf>,
     folder: PathBuf,
     programs: OsString,
     /// Of the process that would run it.
@@ -23,11 +25,13 @@ pub struct Place {
 }
 
 /// Variables that name files which a shell, the loader or an interpreter runs before anything else.
-const LOADING: [&str; 17] = [
+const LOADING: [&str; 19] = [
     "BASH_ENV",
     "ENV",
     "GCONV_PATH",
+    "GIT_CONFIG_COUNT",
     "GIT_CONFIG_GLOBAL",
+    "GIT_CONFIG_PARAMETERS",
     "GIT_CONFIG_SYSTEM",
     "GIT_DIR",
     "GIT_EXEC_PATH",
@@ -51,7 +55,13 @@ impl Place {
     pub fn new(worktree: &Path, folder: &Path, programs: &OsStr) -> io::Result<Self> {
         let (worktree, folder) = (worktree.canonicalize()?, folder.canonicalize()?);
         let variables = Vec::new();
-        Ok(Self { worktree, folder, programs: programs.to_owned(), variables })
+        Ok(Self { worktree, main: None, folder, programs: programs.to_owned(), variables })
+    }
+
+    /// The same, in a worktree of the repository of this checkout and of no other.
+    #[must_use]
+    pub fn of_repository(self, main: &Path) -> Self {
+        Self { main: Some(main.to_owned()), ..self }
     }
 
     /// The same, with the variables of the process that would run it.
@@ -126,7 +136,7 @@ impl Place {
         if self.folder != self.worktree {
             return Err(more("it runs below the root of the worktree".to_owned()));
         }
-        let repository = Repository::of(&self.worktree);
+        let repository = self.repository();
         let repository =
             repository.ok_or_else(|| more("the worktree has no repository".to_owned()))?;
         let variable = |wanted: &str| {
@@ -152,8 +162,18 @@ impl Place {
 
     /// Whether git tracks this file of the worktree, as one that cannot be run.
     pub(crate) fn tracks(&self, below: &[u8]) -> bool {
-        let tracked = Repository::of(&self.worktree).and_then(|repository| repository.tracked());
+        let tracked = self.repository().and_then(|repository| repository.tracked());
         tracked.into_iter().flatten().any(|one| one.path == below && one.is_plain_file())
+    }
+
+    /// Its repository. A `.git` file that names another one than it had from the beginning was written meanwhile.
+    fn repository(&self) -> Option<Repository> {
+        let found = Repository::of(&self.worktree)?;
+        let Some(main) = &self.main else { return Some(found) };
+        let same = Repository::of(main)?.common().canonicalize().ok()?
+            == found.common().canonicalize().ok()?;
+        let in_place = main.canonicalize().ok()? == self.worktree;
+        (same && (!in_place || self.worktree.join(".git").is_dir())).then_some(found)
     }
 
     /// The path of a file in the worktree as seen from its root.

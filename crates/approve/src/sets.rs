@@ -445,9 +445,9 @@ const GO: &[Listed] = &[
     },
     Listed {
         arguments: &["build vet list fmt"],
-        flags: &["-race -json -m -mod=vendor -mod=readonly"],
+        flags: &["-race -json -mod=vendor -mod=readonly"],
         words: "-tags -tags=",
-        allowed: &["go build ./...", "go vet ./...", "go list -m all", "go fmt ./..."],
+        allowed: &["go build ./...", "go vet ./...", "go list ./...", "go fmt ./..."],
         refused: &[
             "go build -o /x",
             "go vet -vettool=x ./...",
@@ -456,6 +456,8 @@ const GO: &[Listed] = &[
             "go generate ./...",
             "go get x",
             "go build -toolexec=x",
+            // It asks a server of the agent's choice.
+            "go list -m example.org/x@v1",
         ],
         ..GO_BASE
     },

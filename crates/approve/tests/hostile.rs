@@ -891,6 +891,22 @@ fn git_is_accepted_only_where_its_settings_are_not_the_agents() {
         fs::write(tree.join(".git"), "gitdir: src/git\n").unwrap();
     };
     assert_eq!(about(&moved), "the worktree has no repository");
+    // A repository elsewhere, which the agent could have made, is not the one that the worktree is of.
+    let ground = Ground::with(&[Set::GitRead]);
+    let (main, evil) = (ground.root.path().join("tree"), ground.root.path().join("evil"));
+    let other = ground.root.path().join("other");
+    git(&main, &["-c", "user.name=x", "-c", "user.email=x", "commit", "-qm", "x"]);
+    git(&main, &["worktree", "add", "-q", other.to_str().unwrap()]);
+    let programs = ground.root.path().join("programs");
+    let status = || {
+        let place = Place::new(&other, &other, programs.as_os_str()).unwrap().of_repository(&main);
+        ground.judge.verdict(Request::Command("git status"), Some(&place))
+    };
+    assert!(matches!(status(), Verdict::Accept { .. }), "{:?}", status());
+    fs::create_dir(&evil).unwrap();
+    git(&evil, &["init", "-q"]);
+    fs::write(other.join(".git"), format!("gitdir: {}\n", evil.join(".git").display())).unwrap();
+    assert!(matches!(status(), Verdict::Manual(Why::Git { .. })), "{:?}", status());
     // Below the root another repository may be found first, a bare one among them.
     let ground = Ground::with(&[Set::GitRead]);
     let tree = ground.root.path().join("tree");

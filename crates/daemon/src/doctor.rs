@@ -84,7 +84,8 @@ impl Doctor {
         let look = move || -> BTreeSet<String> {
             sessions.iter().filter_map(|session| launcher.untested(session)).collect()
         };
-        let hint = "it mostly works; where it does not, install the version that was tested";
+        let hint = "a newer one mostly works, and one that is too old is refused when it starts; where it does not work, \
+                    install the version that was tested";
         let told = |what| finding("agents", Health::Warning, what, Some(hint));
         // A program that hangs is told of with its sessions.
         self.ask(look).await.unwrap_or_default().into_iter().map(told).collect()

@@ -93,7 +93,7 @@ fn place(session: &Session, folder: &str) -> Option<Place> {
     let (Some((_, path)), None) = (paths.next(), paths.next()) else { return None };
     let worktree = session.place.worktree.as_ref()?;
     let place = Place::new(Path::new(worktree), Path::new(folder), path).ok()?;
-    Some(place.among(variables))
+    Some(place.of_repository(Path::new(&session.spec.repo_root)).among(variables))
 }
 
 /// Whether the session's agent finds a program of each of these names.

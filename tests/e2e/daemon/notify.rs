@@ -60,6 +60,23 @@ fn what_waits_has_finished_or_has_failed_is_told_once() -> Outcome {
     Ok(())
 }
 
+/// Whoever has resumed it, or a time: it stands still until somebody tells it to go on.
+#[test]
+fn what_a_pause_has_cut_off_its_question_is_told_when_it_is_back() -> Outcome {
+    let (house, file) = noted()?;
+    house.rehearsal("blue")?;
+    house.ok(&["send", "blue", "approve run make x"])?;
+    house.until("blue", "waiting")?;
+    assert_eq!(told(&house, &file, 1)?, [pair("blue", "waiting")]);
+    house.ok(&["pause", "blue"])?;
+    house.ok(&["resume", "blue"])?;
+    assert_eq!(told(&house, &file, 2)?[1], pair("blue", "waiting"));
+    let notice = notices(&file).remove(1);
+    let text = notice["text"].as_str().unwrap_or_default();
+    assert!(text.contains("before its pause it asked") && text.contains("make x"), "{notice}");
+    Ok(())
+}
+
 #[test]
 fn a_resume_is_no_news_and_neither_is_a_restart_of_the_daemon() -> Outcome {
     let (house, file) = noted()?;

@@ -57,6 +57,8 @@ impl News {
             // An agent that has come back is idle as well, and has finished nothing.
             Status::Idle if is_whole_turn(&recorded.event) => of(Kind::Finished),
             Status::Idle if is_failed_turn(&recorded.event) => of(Kind::Failed),
+            // It has come back, and stands still if a pause has cut what it asked.
+            Status::Idle if matches!(recorded.event, Event::StartEnded { .. }) => of(Kind::Waiting),
             Status::Failed | Status::Interrupted => of(Kind::Failed),
             Status::Created
             | Status::Idle
@@ -81,6 +83,9 @@ impl News {
         match self.kind {
             // The next iteration is about to begin.
             Kind::Finished | Kind::Failed if session.goes_on_iterating() => false,
+            Kind::Waiting if matches!(self.recorded.event, Event::StartEnded { .. }) => {
+                session.status() == Status::Idle && !session.talk.was_asking.is_empty()
+            }
             Kind::Waiting => session.status() == Status::Waiting,
             Kind::Finished => matches!(session.status(), Status::Idle | Status::Completed),
             // What is tried again has not failed for good.
@@ -110,9 +115,10 @@ impl News {
             return "it is paused: the `max_time` of its task is over".to_owned();
         }
         match self.kind {
-            Kind::Waiting => match session.asks().first() {
-                Some(ask) => ask.text.clone(),
-                None => "it asks something on its screen".to_owned(),
+            Kind::Waiting => match (session.asks().first(), session.talk.was_asking.first()) {
+                (Some(ask), _) => ask.text.clone(),
+                (None, Some(ask)) => format!("before its pause it asked: {}", ask.text),
+                (None, None) => "it asks something on its screen".to_owned(),
             },
             Kind::Finished => "its turn has ended".to_owned(),
             Kind::Failed => failure(session, &self.recorded.event),
