@@ -208,6 +208,7 @@ mod plans {
     mod records;
     mod refusals;
     mod stopped;
+    mod walked;
 }
 
 /// Loops: paused between iterations, limited, counted, killed and gone on with.

@@ -113,8 +113,8 @@ const PAGES: [&str; 12] = [
     "LICENSE",
     "NEWS",
     "README",
+    "ROADMAP",
     "SECURITY",
-    "TODO",
 ];
 
 /// Whether a file may be edited without asking.

@@ -56,12 +56,13 @@ static POLICIES: Policies = Policies {
         plan::work::end_if_done,
         plan::work::limit_time,
         judge::what_is_asked,
+        plan::work::leave_place,
         idle::watch,
         usage_limit::plan,
         appointment::watch,
         compact::if_it_rests,
     ],
-    house: &[deferred::start, gate::complete, plan::work::begin_ready],
+    house: &[deferred::start, gate::complete, plan::work::begin_ready, plan::work::give_place],
 };
 
 impl House {

@@ -332,9 +332,10 @@ impl<A: Act> Controller<A> {
                 None
             }
         };
-        match session {
-            Some(session) => self.actor.carry_out(effect, session),
-            None => warn!("nothing carries out an effect about {subject}"),
+        if let Some(session) = session {
+            self.actor.carry_out(effect, session);
+        } else {
+            warn!("nothing carries out an effect about {subject}");
         }
     }
 

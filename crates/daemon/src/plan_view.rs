@@ -71,6 +71,7 @@ pub(crate) fn run(plan: &Plan, run: &Run, session: Option<&Session>) -> RunView 
             .filter(|task| task.accept.is_some())
             .map(|_| format!("{}/{}.accept.log", plan.spec.slug, run.id)),
         cost_micros: run.cost_micros,
+        skipped: plan.skipped.contains(&run.task),
     }
 }
 

@@ -281,6 +281,9 @@ pub struct RunView {
     /// What its session had cost when it was judged last, in millionths of a dollar.
     #[serde(default)]
     pub cost_micros: u64,
+    /// A person goes on without its task.
+    #[serde(default)]
+    pub skipped: bool,
 }
 
 /// A plan in execution.

@@ -107,6 +107,7 @@ const REST: &[Line<'_>] = &[
         &["daemon", "status"],
         &["pid", "version", "home", "sessions", "uptime_secs", "gate", "log_id"],
     ),
+    (&["daemon", "log"], &["path", "lines"]),
     (&["daemon", "stop"], &["stopped"]),
     (&["daemon", "stop"], &["stopped"]),
     (&["daemon", "start"], &["pid"]),

@@ -142,7 +142,12 @@ pub(super) fn rule(task: &str, ruling: Ruling, out: &Out) -> Result<(), Complain
     let Response::Runs(runs) = ask_or(&mut control, Request::Plan(request), refused)? else {
         return Err(unexpected());
     };
-    out.document(&runs.first(), || format!("{task} {}", ruling.means()))
+    out.document(&runs.first(), || match runs.first() {
+        Some(run) if ruling == Ruling::Accept && run.state != RunState::Succeeded => {
+            words::plan::run(run)
+        }
+        Some(_) | None => format!("{task} {}", ruling.means()),
+    })
 }
 
 /// A refusal, where a name is that of a task.

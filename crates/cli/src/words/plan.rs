@@ -22,7 +22,8 @@ pub(crate) fn mark(state: TaskState) -> String {
 pub(crate) fn run(run: &RunView) -> String {
     let (task, id) = (&run.task_id, &run.run_id);
     match run.state {
-        RunState::Running if run.finishing => format!("{task}: its work is judged and merged"),
+        _ if run.skipped => format!("{task}: skipped"),
+        RunState::Running if run.finishing => format!("{task}: its work is being judged"),
         RunState::Running => match &run.session_name {
             Some(session) => format!("{task}: running ({session})"),
             None => format!("{task}: begins ({id})"),
@@ -35,6 +36,9 @@ pub(crate) fn run(run: &RunView) -> String {
         RunState::Paused if run.pause_reason == Some(PauseReason::RateLimit) => format!(
             "{task}: paused at its agent's usage limit; when that is over, `glis resume {task}` goes on"
         ),
+        RunState::Paused if run.pause_reason == Some(PauseReason::Global) => {
+            format!("{task}: paused with everything else; `glis resume --all` goes on")
+        }
         RunState::Paused => {
             let by = match run.pause_reason {
                 Some(PauseReason::Budget) => Some(", its `max_time` is over"),
@@ -128,8 +132,8 @@ fn unmerged(
     match why {
         Unmerged::Conflict { files } => format!(
             "its work and the plan's branch have changed the same: {}; `glis resume {task}` has its agent \
-             resolve that, or resolve and commit it in {by_hand} and then `glis resume {task} --prompt \
-             TEXT`",
+             resolve that, or merge the plan's branch into its own in {by_hand}, commit that, and then `glis judge \
+             {task}`",
             files.line()
         ),
         Unmerged::CheckedOut { branch, at } => format!(
@@ -245,8 +249,8 @@ pub(crate) fn rests(plan: &PlanView) -> String {
 /// How much of a plan is done, and where that is.
 fn progress(plan: &PlanView) -> String {
     let (done, all) = (count(plan, RunState::Succeeded), plan.leaves().count());
-    let skipped = match all - done {
-        count if !plan.done || count == 0 => String::new(),
+    let skipped = match count(plan, RunState::Canceled) {
+        0 => String::new(),
         1 => ", 1 is skipped".to_owned(),
         count => format!(", {count} are skipped"),
     };

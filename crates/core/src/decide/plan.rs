@@ -83,10 +83,37 @@ fn execute(
         budget::limit_time(draft, id);
         budget::stop_if_spent(draft, id);
     }
-    if !revised && goes_on {
+    let again = look_again(draft, id);
+    if !revised && goes_on && !again {
         draft.reply(Reply::Already);
     }
     Ok(())
+}
+
+/// Has what was in the way of a merge looked at once more, where only the world outside can tell whether it still is.
+fn look_again(draft: &mut Draft<'_>, id: &PlanId) -> bool {
+    let waits = |run: &&Run| {
+        matches!(
+            run.step,
+            RunStep::Waiting(
+                Unmerged::CheckedOut { .. }
+                    | Unmerged::OffBranch { .. }
+                    | Unmerged::Nested { .. }
+                    | Unmerged::Submodule { .. }
+                    | Unmerged::NoBranch
+                    | Unmerged::NoBase
+                    | Unmerged::Hook { .. }
+                    | Unmerged::Failed { .. }
+            )
+        )
+    };
+    let Some(plan) = draft.plan(id) else { return false };
+    let waiting = plan.active.iter().filter_map(|run| plan.run(run)).filter(waits);
+    let waiting: Vec<_> = waiting.map(|run| (run.id.clone(), run.as_it_is)).collect();
+    for (run, as_it_is) in &waiting {
+        work::finish(draft, id, run.clone(), *as_it_is);
+    }
+    !waiting.is_empty()
 }
 
 /// Takes in what the plan's file has now. True if that is something else than before. A task that is worked on

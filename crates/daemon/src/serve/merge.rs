@@ -103,14 +103,29 @@ async fn plan_called(
     state.mailbox.house(look).await?
 }
 
+/// A branch that is called like the folder of those that are made beside one which is checked out keeps each of them
+/// from being made.
+fn explained(repo: &Path, why: NotMerged) -> NotMerged {
+    let above = ASIDE.trim_end_matches('/');
+    if matches!(why, NotMerged::Refused(_))
+        || !matches!(glis_snapshot::tip(repo, above), Ok(Some(_)))
+    {
+        return why;
+    }
+    let why = format!(
+        "there is a branch {above}, so none can be made below that name: `git branch -m {above} {above}-session` makes room"
+    );
+    NotMerged::Refused(Unmerged::Failed { why })
+}
+
 async fn merge_plan(state: &ServerState, plan: Branch, into: Option<String>) -> Answer {
     let Branch { id, slug, name, repo, checkout } = plan;
-    let of = slug.clone();
+    let (of, named) = (slug.clone(), into.clone().unwrap_or_default());
     let merge = move || -> Result<(String, String, Merged), NotMerged> {
         let into = into.or_else(|| current_branch(&checkout));
         let into = into.ok_or(NotMerged::Refused(Unmerged::NoBase))?;
-        let work =
-            glis_snapshot::tip(&repo, &name)?.ok_or(NotMerged::Refused(Unmerged::NoBranch))?;
+        let gone = || Unmerged::Failed { why: format!("its branch {name} is gone") };
+        let work = glis_snapshot::tip(&repo, &name)?.ok_or_else(|| NotMerged::Refused(gone()))?;
         let merged = glis_snapshot::merge(&MergeRequest {
             repo: &repo,
             work: &work,
@@ -118,17 +133,14 @@ async fn merge_plan(state: &ServerState, plan: Branch, into: Option<String>) -> 
             aside: &format!("{ASIDE}{of}"),
             message: &format!("Merge the plan `{of}` into {into}"),
             hooks: None,
-        })?;
+        });
+        let merged = merged.map_err(|fault| explained(&repo, fault.into()))?;
         Ok((into, work, merged))
     };
     let done = state.trees.jobs.ask(Kind::Tree, merge).await.map_err(trouble)?;
     let (into, work, merged) = done.map_err(|why| {
-        let refusal = |why| Refusal::NotMerged {
-            session: slug.clone(),
-            into: String::new(),
-            worktree: None,
-            why,
-        };
+        let refusal =
+            |why| Refusal::NotMerged { session: slug.clone(), into: named, worktree: None, why };
         not_done(why, refusal)
     })?;
     Ok(view(id, slug, (work, false), into, merged))
@@ -188,7 +200,10 @@ async fn merge_into(
         HookWish::Run(Some(caller)) => Some(caller.env),
         HookWish::Run(None) => Some(state.creator.common.environments.of_next_start(&session).0),
     };
-    let merge = move || trees.merge(&subject, &branch, env);
+    let merge = move || {
+        let repo = Path::new(&subject.spec.repo_root);
+        trees.merge(&subject, &branch, env).map_err(|why| explained(repo, why))
+    };
     let done = state.trees.jobs.ask(Kind::Tree, merge).await.map_err(trouble)?;
     let done = done.map_err(|why| not_done(why, |why| not_merged(&session, &into, why)));
     let (work, merged) = done?;

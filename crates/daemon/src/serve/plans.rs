@@ -251,11 +251,33 @@ pub(super) async fn restart_session(
 /// Does what a person says about a task.
 async fn rule(
     state: &ServerState,
-    steps: &Steps<'_>,
+    steps: &mut Steps<'_>,
     place: &str,
     (task, ruling): (String, Ruling),
 ) -> Answer {
     let (plan, task, _) = plan_of(state, place, &task).await?;
+    let mut news = state.mailbox.news.subscribe();
     ask(state, steps, PlanCommand::Rule { id: plan.clone(), task: task.clone(), ruling }).await?;
+    // What is taken as it is, is merged, or is found not to be.
+    let mut finishing = ruling == Ruling::Accept;
+    while finishing {
+        let (id, of) = (plan.clone(), task.clone());
+        let look = move |house: &House| {
+            house
+                .plan(&id)
+                .and_then(|plan| plan.latest_run(&of))
+                .is_some_and(plan_view::is_finishing)
+        };
+        finishing = state.house(look).await?;
+        if finishing {
+            tokio::select! {
+                published = news.recv() => match published {
+                    Ok(_) | Err(RecvError::Lagged(_)) => {}
+                    Err(RecvError::Closed) => return gone(),
+                },
+                () = steps.gone() => return gone(),
+            }
+        }
+    }
     latest(state, plan, task).await
 }

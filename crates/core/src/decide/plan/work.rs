@@ -1,6 +1,6 @@
 //! What follows for plans: a run ends when its agent is done, and what is ready begins.
 
-use crate::decide::pause;
+use crate::decide::{halt, pause};
 use crate::draft::Draft;
 use crate::effect::Effect;
 use crate::event::Event;
@@ -8,7 +8,7 @@ use crate::gate::GateEvent;
 use crate::ids::{PlanId, RunId};
 use crate::pause::{OnTimeout, PauseMode, PauseReason, PauseWish};
 use crate::plan::{Plan, PlanEvent, PlanPause, Run, RunFault, RunStep, TaskRef};
-use crate::session::{Phase, Rest, Session, Start, StartCause};
+use crate::session::{Deferral, Phase, Rest, Session, Start, StartCause, StopCause};
 use crate::status::Status;
 use crate::timer::{TimerKey, WallMs, When};
 use std::collections::BTreeSet;
@@ -332,6 +332,55 @@ fn share(draft: &Draft<'_>, run: &Run) -> Share {
             Share::None
         }
     }
+}
+
+/// Ends the agent of the session in hand, if its run waits for a person and another start has no place: it comes back with
+/// what the person says.
+pub(in crate::decide) fn leave_place(draft: &mut Draft<'_>) {
+    if is_place_wanted(draft) && is_left_to_person(draft, &draft.session) {
+        let reply = draft.decision.reply.clone();
+        halt::suspend(draft, StopCause::Asked);
+        draft.reply(reply);
+    }
+}
+
+/// The same for the one that has waited longest, where a start has just come to wait.
+pub(in crate::decide) fn give_place(draft: &mut Draft<'_>) {
+    // What became idle with this decision has left its place already.
+    let was_idle = |session: &&Session| {
+        let before = draft.house.session(&session.id);
+        before.is_some_and(|before| before.idle_spell().is_some())
+    };
+    let waits = |session: &&Session| was_idle(session) && is_left_to_person(draft, session);
+    if !is_place_wanted(draft) {
+        return;
+    }
+    let longest = draft.stirring().filter(waits).min_by_key(|session| session.times.last_active_at);
+    let Some(longest) = longest.map(|session| session.id.clone()) else { return };
+    let reply = draft.decision.reply.clone();
+    if draft.turn_to(&longest).is_ok() {
+        draft.follow();
+    }
+    draft.reply(reply);
+}
+
+/// Whether a start waits for a place, and none is about to be free.
+fn is_place_wanted(draft: &Draft<'_>) -> bool {
+    let wants = |session: &Session| {
+        let deferred = session.starts.deferred;
+        deferred.is_some_and(|deferred| deferred.why == Deferral::Limit)
+    };
+    let ends = |session: &Session| matches!(session.phase, Phase::Stopping { .. });
+    draft.stirring().any(wants) && !draft.stirring().any(ends)
+}
+
+fn is_left_to_person(draft: &Draft<'_>, session: &Session) -> bool {
+    let of = session.spec.task.as_deref();
+    let run = of.and_then(|of| draft.plan(&of.plan)?.run_of(of, &session.id));
+    run.is_some_and(|run| matches!(run.step, RunStep::Waiting(_) | RunStep::Failed(_)))
+        && session.phase == Phase::Live
+        && session.live_status() == Status::Idle
+        && session.talk.queue.is_empty()
 }
 
 /// Goes on with what the former daemon had begun.

@@ -196,7 +196,8 @@ async fn tell(state: &ServerState, origin: Origin, env: Option<Caller>) -> Answe
     let faults = faults(state, (&plan, &origin), &env);
     let path = plan_file::path_of(&origin).to_string_lossy().into_owned();
     let look = move |house: &House| {
-        let executed = latest_from(house, &origin);
+        // What is about something else is another plan, and nothing of it is done.
+        let executed = latest_from(house, &origin).filter(|known| known.spec.title == plan.title);
         let task = |task: Task| {
             let (line, proposed) = (task.line, task.proposed);
             let task = TaskSpec::from(task);
