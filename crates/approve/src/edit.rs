@@ -368,7 +368,6 @@ mod tests {
         "xmake.lua",
         "build.ninja",
         "Makefile.am",
-        "common.mak",
         "pnpmfile.cjs",
         "Vagrantfile.local",
         "gradlew.bat",

@@ -76,8 +76,8 @@ pub(crate) fn elsewhere(session: &Session, told: Option<PathBuf>) -> Option<Else
     Some(ElsewhereView { folder: folder.to_string_lossy().into_owned(), way_back })
 }
 
-/// What brings work from another worktree of the same repository. In the user's own one only what git
-/// tracks is taken, and nothing is committed.
+/// What brings work from another worktree of the same repository. In the user's own one nothing is committed, and nothing
+/// is noted in its index; what the user has changed there comes along.
 fn way_back(session: &Session, folder: &Path, worktree: &Path) -> Option<String> {
     let roots = glis_snapshot::git::roots(folder).ok()?;
     let repository = Path::new(&session.spec.repo_root).canonicalize().ok()?;
@@ -86,7 +86,10 @@ fn way_back(session: &Session, folder: &Path, worktree: &Path) -> Option<String>
     }
     let (from, to) = (typed(&roots.top.to_string_lossy()), typed(&worktree.to_string_lossy()));
     Some(if roots.top.canonicalize().ok()? == repository {
-        format!("git -C {from} diff HEAD | git -C {to} apply")
+        format!(
+            "{{ git -C {from} diff --binary HEAD; git -C {from} ls-files -zo --exclude-standard | xargs -0rn1 git -C {from} \
+             diff --binary --no-index /dev/null; }} | git -C {to} apply"
+        )
     } else {
         format!(
             "git -C {from} add -A; git -C {from} commit -m {}; git -C {to} merge $(git -C {from} \

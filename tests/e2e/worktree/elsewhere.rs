@@ -27,12 +27,17 @@ fn what_an_agent_makes_in_another_worktree_is_told_and_brought_back() -> Outcome
     assert_eq!(made["elsewhere"], Value::Null);
     let other = house.folder().join("other");
     house.git(&["worktree", "add", "-b", "other", &other.to_string_lossy()])?;
-    let shown = gone_to(&house, &other)?;
-    let line = shown["elsewhere"]["way_back"].as_str().ok_or("no way back")?;
-    let mut shell = Command::new("sh");
-    let brought = house.enter(&mut shell).args(["-c", line]).output()?;
-    assert!(brought.status.success(), "{line}: {}", String::from_utf8_lossy(&brought.stderr));
-    assert_eq!(std::fs::read_to_string(house.file("blue", "made.txt")?)?, "there");
+    for place in [house.repo(), other] {
+        let shown = gone_to(&house, &place)?;
+        let line = shown["elsewhere"]["way_back"].as_str().ok_or("no way back")?;
+        let mut shell = Command::new("sh");
+        let brought = house.enter(&mut shell).args(["-c", line]).output()?;
+        assert!(brought.status.success(), "{line}: {}", String::from_utf8_lossy(&brought.stderr));
+        let made_there = house.file("blue", "made.txt")?;
+        assert_eq!(std::fs::read_to_string(&made_there)?, "there");
+        std::fs::remove_file(made_there)?;
+        std::fs::remove_file(place.join("made.txt"))?;
+    }
     // Back in its own, nothing is said.
     house.turn("blue", &format!("go {}", made["worktree"].as_str().ok_or("no worktree")?))?;
     assert_eq!(house.show("blue")?["elsewhere"], Value::Null);
