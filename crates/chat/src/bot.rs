@@ -6,11 +6,7 @@
 mod act;
 mod asks;
 mod files;
-mod gate;
-mod meant;
 mod plan;
-mod plan_keys;
-mod plan_news;
 mod press;
 mod say;
 mod tell;
@@ -272,7 +268,7 @@ impl Bot {
                 let Some(id) = update.get("update_id").and_then(Value::as_i64) else { continue };
                 offset = offset.max(id + 1);
                 let Some(what) = policy.admit(update) else { continue };
-                if let Some((user, name)) = meant::called(update) {
+                if let Some((user, name)) = act::called(update) {
                     change.note_name(user, &name)?;
                 }
                 let late = match late {
