@@ -216,6 +216,12 @@ impl Bot {
         let follow = follow_of(asked, &session, self.told_so_far(chat, &session.id)?);
         let known = self.store().look().follow_in(&session.id, chat)?;
         let own = known.and_then(|follow| follow.thread);
+        self.change(|change| {
+            change.set_current(chat, Some(&session.id))?;
+            change.follow(&follow)
+        })?;
+        // From here on this chat hears of it; what it has asked since it was looked at was told to nobody here.
+        let session = self.show(asked, &session.id)?;
         let text = match (asked.topic, asked.place.thread) {
             (Topic::Own, Some(thread)) if own != Some(thread) => words::switched_outside(&session),
             (Topic::Own | Topic::None, _) => words::switched(&session),
@@ -224,8 +230,6 @@ impl Bot {
         let lane = if session.asks.is_empty() { Lane::Reply } else { Lane::Approval };
         let say = Say::text(asked.place, lane, text);
         self.answer(asked, &[], |change| {
-            change.set_current(chat, Some(&session.id))?;
-            change.follow(&follow)?;
             match (asked.topic, own) {
                 (Topic::Own, None) => ask_for_topic(change, chat, &session)?,
                 (Topic::Own, Some(_)) | (Topic::None, _) => {}

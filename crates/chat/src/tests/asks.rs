@@ -1,6 +1,6 @@
 //! Nobody answers what they have not seen, whoever dies when.
 
-use super::stories::calm;
+use super::stories::{calm, hear};
 use super::{USERS, World};
 use crate::bot::Late;
 
@@ -21,6 +21,16 @@ fn a_card_follows_its_file_also_after_a_kill() {
     assert_eq!((world.network.files(), world.network.button(ME, "Allow once")), (1, None));
     shown(&mut world, 100);
     assert_eq!(world.network.files(), 1);
+    assert!(world.network.button(ME, "Allow once").is_some());
+}
+
+/// It asks in the moment in which a chat begins to hear of it.
+#[test]
+fn what_is_asked_while_somebody_switches_there_is_shown() {
+    let mut world = calm();
+    world.house.ask_unheard(1);
+    hear(&mut world, "/switch s1");
+    shown(&mut world, 100);
     assert!(world.network.button(ME, "Allow once").is_some());
 }
 

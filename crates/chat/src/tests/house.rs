@@ -53,6 +53,8 @@ struct State {
     number: u32,
     well: bool,
     is_shut: bool,
+    /// Asks something while its conversation is read, when what happens is told in no chat yet.
+    asks_unheard: Option<usize>,
 }
 
 pub(super) struct House {
@@ -271,6 +273,11 @@ impl House {
         state.event(at, json!({"event": "asked", "ask": {"id": request}}));
     }
 
+    /// Asks while somebody switches to it: the event has passed before that is written down.
+    pub(super) fn ask_unheard(&self, at: usize) {
+        self.state.lock().unwrap().asks_unheard = Some(at);
+    }
+
     pub(super) fn answer_elsewhere(&self, at: usize) {
         let mut state = self.state.lock().unwrap();
         let Some((request, text)) = state.sessions[at].asks.pop() else { return };
@@ -424,7 +431,10 @@ impl Desk for Line {
         if self.0.dies().is_some() {
             return Err(House::lost());
         }
-        let state = self.0.state.lock().unwrap();
+        let mut state = self.0.state.lock().unwrap();
+        if let Some(at) = state.asks_unheard.take() {
+            state.sessions[at].asks.push(("ask-unheard".to_owned(), "may I, unheard?".to_owned()));
+        }
         Ok(state.sessions[State::find(session).unwrap()].entries.clone())
     }
 
