@@ -1,7 +1,7 @@
 //! What is said of tasks that a person has ruled on, and what those that wait leave to others.
 
 use crate::support::house::{House, Outcome, eventually};
-use crate::support::planned::{BRANCH, Window, plan, record, runs, task};
+use crate::support::planned::{BRANCH, Window, plan, record, record_in, runs, task};
 
 /// The last state of a task.
 fn state(house: &House, of: &str) -> Outcome<String> {
@@ -76,6 +76,34 @@ fn what_was_in_the_way_of_a_merge_is_looked_at_again_by_execute() -> Outcome {
     house.git(&["switch", "--quiet", "main"])?;
     house.ok(&["execute"])?;
     assert_eq!(state(&house, "a")?, "succeeded");
+    Ok(())
+}
+
+#[test]
+fn what_stands_in_the_file_and_is_not_worked_on_is_told_in_the_end() -> Outcome {
+    let house = House::new()?;
+    plan(&house, &[task("a", "write a.txt A", &[], None)])?;
+    house.ok(&["plan", "add", "more", "--propose", "--prompt", "say x"])?;
+    let said = house.ok(&["execute"])?;
+    assert!(said.contains("more: proposed; `glis plan approve more`"), "{said}");
+    assert!(
+        said.trim_end().lines().last().is_some_and(|line| line.starts_with("1 of 1")),
+        "{said}"
+    );
+    let path = house.repo().join(".glis/plan.toml");
+    let text = std::fs::read_to_string(&path)?.replace("write a.txt A", "write a.txt B");
+    plan(&house, &[task("a", "run mkfifo go && cat go && rm go", &[], None)])?;
+    std::fs::write(&path, std::fs::read_to_string(&path)?.replace("Tidy up", "Another"))?;
+    let window = Window::open(&house, &[])?;
+    let at_work = || record_in(&house, "another", "a-1");
+    eventually("it is at work", || at_work().is_ok_and(|run| run["worktree"].is_string()))?;
+    let worktree = at_work()?["worktree"].as_str().ok_or("no worktree")?.to_owned();
+    let gate = std::path::Path::new(&worktree).join("go");
+    eventually("it waits", || gate.exists())?;
+    std::fs::write(&path, format!("{text}\nx = ["))?;
+    std::fs::write(&gate, "")?;
+    let (_, said, _) = window.end()?;
+    assert!(said.contains("note: ") && said.contains("as it was before that"), "{said}");
     Ok(())
 }
 

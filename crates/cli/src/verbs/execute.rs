@@ -55,6 +55,7 @@ pub(super) fn execute(wanted: Execute, out: &Out) -> Result<(), Complaint> {
     let (place, file) = place_of(plan)?;
     let pace = given.then_some(pace);
     let show = Request::Plan(PlanRequest::Show { place: place.clone(), file: file.clone() });
+    let read = PlanRequest::Read { place: place.clone(), file: Some(file.clone()) };
     let request = PlanRequest::Execute(Wanted { place, file: Some(file), pace });
     let plan = begin(&Request::Plan(request))?;
     let left = Arc::new(AtomicBool::new(false));
@@ -72,7 +73,24 @@ pub(super) fn execute(wanted: Execute, out: &Out) -> Result<(), Complaint> {
             std::thread::park();
         }
     }
+    if !out.json {
+        tell_of_file(read)?;
+    }
     end(&plan, out)
+}
+
+/// What stands in the file by now and was not worked on: proposals, or a fault that has kept an edit from the plan.
+fn tell_of_file(read: PlanRequest) -> Result<(), Complaint> {
+    match ask(&mut connect()?, Request::Plan(read)) {
+        Ok(Response::PlanFile(file)) => {
+            for task in file.tasks.iter().filter(|task| task.proposed).map(|task| &task.task.id) {
+                say(&format!("{task}: proposed; `glis plan approve {task}` has it worked on"))?;
+            }
+            Ok(())
+        }
+        Ok(_) => Err(unexpected()),
+        Err(fault) => say(&format!("note: {}; the plan is as it was before that", fault.message)),
+    }
 }
 
 /// Has a plan begun or joined. That it is asked for twice changes nothing, so a daemon that dies
