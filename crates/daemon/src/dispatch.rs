@@ -144,7 +144,10 @@ impl Act for Arc<Dispatcher> {
 
 /// An effect about the wrong subject would be missed, so it is told.
 fn stray(effect: &Effect) {
-    warn!("nothing carries out {effect:?} about this");
+    // Its name alone: what it carries may be a person's words.
+    let whole = format!("{effect:?}");
+    let name = whole.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+    warn!("nothing carries out {name} about this");
 }
 
 impl Dispatcher {
