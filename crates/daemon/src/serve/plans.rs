@@ -15,6 +15,7 @@ use super::carry::Asked;
 use super::state::ServerState;
 use super::steps::Steps;
 use crate::environments::Caller;
+use crate::mailbox::Published;
 use crate::plan_view;
 use glis_core::decision::Reply;
 use glis_core::pause::PauseMode;
@@ -24,6 +25,7 @@ use glis_core::{Command, House, Input, PlanCommand, PlanId, Refusal};
 use glis_wire::client::Response;
 use glis_wire::plan::{PlanRequest, RunView};
 use std::sync::Arc;
+use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 
 pub(super) async fn answer(
@@ -95,16 +97,20 @@ async fn pause(state: &ServerState, steps: &mut Steps<'_>, id: PlanId, mode: Pau
             Some(false) => break,
             None => return Ok(Response::NoPlan),
         }
-        tokio::select! {
-            published = news.recv() => match published {
-                Ok(_) | Err(RecvError::Lagged(_)) => {}
-                Err(RecvError::Closed) => return gone(),
-            },
-            () = steps.gone() => return gone(),
+        if !is_news(&mut news, steps).await {
+            return gone();
         }
     }
     state.plans.records.settled().await;
     seen(state, id).await
+}
+
+/// Waits until something has happened. Not where nobody waits for it any more, or nothing is told.
+async fn is_news(news: &mut Receiver<Arc<Published>>, steps: &mut Steps<'_>) -> bool {
+    tokio::select! {
+        published = news.recv() => !matches!(published, Err(RecvError::Closed)),
+        () = steps.gone() => false,
+    }
 }
 
 /// Whether a run of an interrupted plan is about to stop. What is judged and merged is let be.
@@ -269,14 +275,8 @@ async fn rule(
                 .is_some_and(plan_view::is_finishing)
         };
         finishing = state.house(look).await?;
-        if finishing {
-            tokio::select! {
-                published = news.recv() => match published {
-                    Ok(_) | Err(RecvError::Lagged(_)) => {}
-                    Err(RecvError::Closed) => return gone(),
-                },
-                () = steps.gone() => return gone(),
-            }
+        if finishing && !is_news(&mut news, steps).await {
+            return gone();
         }
     }
     latest(state, plan, task).await
