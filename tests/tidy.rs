@@ -108,11 +108,11 @@ const BANS: &[(&str, &[&str], &str)] = &[
     ("glis-screen", &["tokio", "rustix"], "an emulator gets its bytes handed in"),
     ("glis-record", &["tokio"], "what is kept is files, read and written by who waits for them"),
     ("glis-hold", &["tokio"], "a holder stays small and has no runtime"),
-    ("glis-client", &["clap", "ratatui", "axum"], "every face uses it, whatever it is made of"),
-    ("glis-chat", &["clap", "tokio", "axum"], "it is small, blocks, and has a thread a direction"),
+    ("glis-client", &["clap", "ratatui", "hyper"], "every face uses it, whatever it is made of"),
+    ("glis-chat", &["clap", "tokio", "hyper"], "it is small, blocks, and has a thread a direction"),
     ("glis-tui", &["clap", "tokio"], "it is handed what was typed, and waits by one poll"),
     ("glis-web", &["clap", "rusqlite"], "it is handed what was typed, and keeps one file"),
-    ("glis-daemon", &["clap", "ratatui", "axum"], "what people see belongs to the faces"),
+    ("glis-daemon", &["clap", "ratatui", "hyper"], "what people see belongs to the faces"),
 ];
 
 /// Longer than this, a file has a second subject that wants a file of its own.

@@ -320,8 +320,13 @@ impl Session {
 
     /// Whether its conversation is to be made short once it is not used, or because a caller asks.
     pub fn may_be_compacted(&self) -> bool {
+        self.upkeep.compaction.asked.is_some() || self.is_worth_compacting()
+    }
+
+    /// Whether its conversation is to be made short once it is not used.
+    pub(crate) fn is_worth_compacting(&self) -> bool {
         let rests = matches!(&self.phase, Phase::Rest(Rest::Paused(_) | Rest::Suspended));
-        self.upkeep.compaction.asked.is_some() || rests && !self.upkeep.compaction.is_given_up()
+        rests && !self.upkeep.compaction.is_given_up()
     }
 
     /// Why it failed, if it did.

@@ -16,15 +16,15 @@ use crate::signpost;
 use crate::table::{self, Act, Found, GLANCE, Gives, Row, Verb};
 use crate::terminal;
 use crate::verbs::now;
-use axum::body::{Body, Bytes};
-use axum::extract::Query;
-use axum::http::header::{ALLOW, CONTENT_LENGTH, CONTENT_TYPE};
-use axum::http::request::Parts;
-use axum::http::{HeaderName, HeaderValue, Method, Request, StatusCode};
 use glis_verbs::{Complaint, Kind, Wanted};
 use glis_wire::call::Scope;
-use hyper::body::Incoming;
+use hyper::body::{Body as _, Incoming};
+use hyper::http::header::{ALLOW, CONTENT_LENGTH, CONTENT_TYPE};
+use hyper::http::request::Parts;
+use hyper::http::{HeaderName, HeaderValue, Method, Request, StatusCode};
 use serde_json::json;
+use std::future::poll_fn;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -207,7 +207,7 @@ async fn carry_out(
         reply::document(reply::status_of(done.exit), &done.document)
     });
     let reply = reply.unwrap_or_else(|told| reply::failure(&discreet(row, given, told)));
-    Ok(reply::held(reply, place))
+    Ok(reply.map(|body| body.held(place)))
 }
 
 /// Who only looks is not told what is at a path that is in no repository: a file, a folder or nothing.
@@ -241,17 +241,14 @@ async fn served(
 }
 
 fn query(takes: &[Field], name: &str, head: &Parts) -> Result<Given, Complaint> {
-    match Query::<Vec<(String, String)>>::try_from_uri(&head.uri) {
-        Ok(Query(mut pairs)) => {
-            // Who asks for a head alone sees nothing, so it is no look.
-            if head.method == Method::HEAD && takes.iter().any(|field| field.name == GLANCE) {
-                pairs.retain(|(name, _)| name != GLANCE);
-                pairs.push((GLANCE.to_owned(), "true".to_owned()));
-            }
-            Given::of_query(name, pairs, takes)
-        }
-        Err(_) => Err(usage("the query is not understood")),
+    let query = head.uri.query().unwrap_or_default();
+    let mut pairs: Vec<_> = form_urlencoded::parse(query.as_bytes()).into_owned().collect();
+    // Who asks for a head alone sees nothing, so it is no look.
+    if head.method == Method::HEAD && takes.iter().any(|field| field.name == GLANCE) {
+        pairs.retain(|(name, _)| name != GLANCE);
+        pairs.push((GLANCE.to_owned(), "true".to_owned()));
     }
+    Given::of_query(name, pairs, takes)
 }
 
 /// The key of a change. A device has keys of its own: it cannot ask for what another was told.
@@ -268,7 +265,7 @@ fn key(head: &Parts, caller: &Caller) -> Result<Option<String>, Complaint> {
 
 /// The body of a request that was let in: bounded in size and in time, and JSON. A form of another page
 /// could not say so.
-async fn read(head: &Parts, body: Incoming) -> Result<Bytes, Failed> {
+async fn read(head: &Parts, body: Incoming) -> Result<Vec<u8>, Failed> {
     let too_long = || {
         let told = format!("a body has at most {BODY_BYTES_MAX} bytes");
         let hint = "put it into a file of the worktree and send the file's name";
@@ -279,20 +276,16 @@ async fn read(head: &Parts, body: Incoming) -> Result<Bytes, Failed> {
     if announced.is_some_and(|length| length > BODY_BYTES_MAX) {
         return Err(too_long().into());
     }
-    let reading = axum::body::to_bytes(Body::new(body), BODY_BYTES_MAX);
     let late = |_| {
         let (status, hint) = (StatusCode::REQUEST_TIMEOUT, "send it faster");
         wrong(status, "timed_out", "the body did not come in time", hint)
     };
-    let body = tokio::time::timeout(BODY_TIME, reading).await.map_err(late)?;
-    let body = body.map_err(|fault| {
-        if is_broken(&fault) {
-            let hint = "its length or its chunks are not what the head says";
-            wrong(StatusCode::BAD_REQUEST, "usage", "the body is broken", hint)
-        } else {
-            too_long()
-        }
-    })?;
+    let broken = |_| {
+        let hint = "its length or its chunks are not what the head says";
+        wrong(StatusCode::BAD_REQUEST, "usage", "the body is broken", hint)
+    };
+    let body = tokio::time::timeout(BODY_TIME, taken(body)).await.map_err(late)?;
+    let body = body.map_err(broken)?.ok_or_else(too_long)?;
     let kind = head.headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
     let kind = kind.and_then(|kind| kind.split(';').next()).unwrap_or_default();
     if !body.is_empty() && !kind.trim().eq_ignore_ascii_case("application/json") {
@@ -303,7 +296,14 @@ async fn read(head: &Parts, body: Incoming) -> Result<Bytes, Failed> {
     Ok(body)
 }
 
-/// Whether a body could not be read, rather than being longer than it may be.
-fn is_broken(fault: &(dyn std::error::Error + 'static)) -> bool {
-    fault.is::<hyper::Error>() || fault.source().is_some_and(is_broken)
+/// A body, unless it is longer than it may be.
+async fn taken(mut body: Incoming) -> Result<Option<Vec<u8>>, hyper::Error> {
+    let mut all = Vec::new();
+    while let Some(frame) = poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await {
+        all.extend_from_slice(&frame?.into_data().unwrap_or_default());
+        if all.len() > BODY_BYTES_MAX {
+            return Ok(None);
+        }
+    }
+    Ok(Some(all))
 }

@@ -1,6 +1,7 @@
 //! What happens, as it happens: one connection to the daemon, and a stream of server-sent events for each
 //! page.
 
+use crate::body::{Body, Received};
 use crate::call;
 use crate::given::{Given, usage};
 use crate::guard::Caller;
@@ -8,19 +9,15 @@ use crate::hub::{self, Joined};
 use crate::places::Place;
 use crate::reply::{Failed, Reply};
 use crate::shared::Shared;
-use axum::body::{Body, Bytes};
-use axum::http::header::CONTENT_TYPE;
-use axum::http::request::Parts;
-use axum::http::{HeaderName, HeaderValue, Response};
-use futures_core::Stream;
 use glis_client::{Connector, Fault, Quiet, Streamed};
 use glis_verbs::Complaint;
 use glis_wire::client::{Request, Response as Answer};
+use hyper::body::Bytes;
+use hyper::http::header::CONTENT_TYPE;
+use hyper::http::request::Parts;
+use hyper::http::{HeaderName, HeaderValue, Response};
 use serde_json::{Value, json};
-use std::convert::Infallible;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::sync::broadcast::error::RecvError;
@@ -54,7 +51,7 @@ pub(crate) async fn stream(
     tokio::spawn(async move { drop(page.tell(joined, from, log).await) });
     let (shared, caller) = (Arc::clone(shared), caller.clone());
     let gone = Box::pin(async move { shared.devices.until_gone(&caller.id, caller.scope).await });
-    let mut reply = Response::new(Body::from_stream(Received { events: receive, gone }));
+    let mut reply = Response::new(Body::Events(Received { events: receive, gone }));
     reply.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
     // Proxies are known to collect a stream before they pass it on.
     reply.headers_mut().insert("x-accel-buffering", HeaderValue::from_static("no"));
@@ -68,24 +65,6 @@ fn from(head: &Parts, given: &Given) -> Result<u64, Complaint> {
     };
     let last = last.to_str().ok().and_then(|last| last.parse::<u64>().ok());
     last.map(|last| last.saturating_add(1)).ok_or_else(|| usage("Last-Event-ID is no number"))
-}
-
-/// What a body is made of, until the page's task ends or its device is not let in any more: then not even what
-/// waits to be sent is.
-struct Received {
-    events: mpsc::Receiver<Bytes>,
-    gone: Pin<Box<dyn Future<Output = ()> + Send>>,
-}
-
-impl Stream for Received {
-    type Item = Result<Bytes, Infallible>;
-
-    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        if self.gone.as_mut().poll(context).is_ready() {
-            return Poll::Ready(None);
-        }
-        self.events.poll_recv(context).map(|bytes| bytes.map(Ok))
-    }
 }
 
 struct Page {
@@ -162,24 +141,5 @@ async fn give(send: &mpsc::Sender<Bytes>, bytes: Bytes) -> Result<(), Gone> {
 impl From<Fault> for Gone {
     fn from(_: Fault) -> Self {
         Self
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::future::{pending, ready};
-
-    #[tokio::test]
-    async fn what_waits_for_a_device_that_was_revoked_is_not_sent() {
-        let (send, events) = mpsc::channel(2);
-        send.send(Bytes::from_static(b"an event")).await.unwrap();
-        let mut known = Received { events, gone: Box::pin(pending()) };
-        let next = std::future::poll_fn(|context| Pin::new(&mut known).poll_next(context)).await;
-        assert_eq!(next, Some(Ok(Bytes::from_static(b"an event"))));
-        send.send(Bytes::from_static(b"another")).await.unwrap();
-        let mut revoked = Received { events: known.events, gone: Box::pin(ready(())) };
-        let next = std::future::poll_fn(|context| Pin::new(&mut revoked).poll_next(context)).await;
-        assert_eq!(next, None);
     }
 }

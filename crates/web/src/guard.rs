@@ -4,10 +4,10 @@
 use crate::devices::{Book, Device, Kind};
 use crate::hosts::{Door, Entry, Hosts};
 use crate::ticket::Tickets;
-use axum::http::header::{AUTHORIZATION, HOST, ORIGIN, SEC_WEBSOCKET_PROTOCOL};
-use axum::http::request::Parts;
-use axum::http::{HeaderName, Method};
 use glis_wire::call::Scope;
+use hyper::http::header::{AUTHORIZATION, HOST, ORIGIN, SEC_WEBSOCKET_PROTOCOL};
+use hyper::http::request::Parts;
+use hyper::http::{HeaderName, Method};
 use std::net::SocketAddr;
 
 /// Set by our page and by scripts, and by no form, link or picture of another page.
@@ -174,7 +174,7 @@ fn one<'h>(head: &'h Parts, name: &HeaderName) -> Result<Option<&'h str>, Severa
 mod tests {
     use super::*;
     use crate::hosts::Front;
-    use axum::http::Request;
+    use hyper::http::Request;
 
     const NOON: i64 = 1_800_000_000;
 

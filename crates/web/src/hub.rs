@@ -1,10 +1,10 @@
 //! The one connection that all pages share: it follows the events from where they are when the first page
 //! comes.
 
-use axum::body::Bytes;
 use glis_client::{Connector, Fault, News, Quiet, Subscription};
 use glis_verbs::Complaint;
 use glis_wire::client::{Request, Response};
+use hyper::body::Bytes;
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;

@@ -4,6 +4,7 @@
 
 mod answer;
 mod asks;
+mod body;
 mod call;
 mod connection;
 mod connections;

@@ -1,11 +1,11 @@
 //! The page: files that are part of the program, without any data in them.
 
+use crate::body::Body;
 use crate::reply::Reply;
 use crate::secret::hex;
-use axum::body::Body;
-use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH};
-use axum::http::request::Parts;
-use axum::http::{HeaderValue, Response, StatusCode};
+use hyper::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH};
+use hyper::http::request::Parts;
+use hyper::http::{HeaderValue, Response, StatusCode};
 use sha2::{Digest as _, Sha256};
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -124,7 +124,7 @@ pub(crate) fn reply(page: &'static Page, head: &Parts) -> Reply {
     let Page { asset, text, tag } = page;
     let known = head.headers.get(IF_NONE_MATCH);
     let known = known.is_some_and(|known| known.as_bytes() == tag.as_bytes());
-    let mut reply = Response::new(if known { Body::empty() } else { Body::from(&**text) });
+    let mut reply = Response::new(Body::of(if known { "" } else { &**text }));
     if known {
         *reply.status_mut() = StatusCode::NOT_MODIFIED;
     }

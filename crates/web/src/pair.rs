@@ -6,7 +6,7 @@ use crate::guard::{Known, Refused};
 use crate::reply::{self, Failed, Reply};
 use crate::shared::Shared;
 use crate::verbs::{document, now};
-use axum::http::StatusCode;
+use hyper::http::StatusCode;
 use serde_json::json;
 
 /// Where a code is brought. It is not below the API: who comes here has no credential yet.

@@ -5,7 +5,7 @@ use crate::devices::Book;
 use crate::given::{Field, Given, Kind, must};
 use crate::reply::{self, Reply, wrong};
 use crate::secret;
-use axum::http::StatusCode;
+use hyper::http::StatusCode;
 use serde_json::json;
 
 /// Where it is asked for. It is not below the API: who asks shows no credential.

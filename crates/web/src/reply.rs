@@ -1,22 +1,15 @@
 //! What is answered, with the headers that every answer has.
 
+use crate::body::Body;
 use crate::devices::StoreFault;
 use crate::guard::Refused;
-use crate::places::Place;
-use axum::body::{Body, Bytes, HttpBody};
-use axum::http::header::{
+use glis_verbs::{Complaint, Kind};
+use hyper::http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, WWW_AUTHENTICATE,
     X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
-use axum::http::{HeaderName, HeaderValue, Response, StatusCode};
-use glis_verbs::{Complaint, Kind};
-use hyper::body::{Frame, SizeHint};
+use hyper::http::{HeaderName, HeaderValue, Response, StatusCode};
 use serde_json::{Value, json};
-use std::pin::Pin;
-use std::task::{Context, Poll, ready};
-
-/// So much of a body is handed to a connection at once.
-const PIECE_BYTES: usize = 64 * 1024;
 
 pub(crate) type Reply = Response<Body>;
 
@@ -56,54 +49,11 @@ const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resour
 const OPENER_POLICY: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
 
 pub(crate) fn document(status: StatusCode, document: &Value) -> Reply {
-    let mut reply = Response::new(Body::from(document.to_string()));
+    let mut reply = Response::new(Body::of(document.to_string()));
     *reply.status_mut() = status;
     let json = HeaderValue::from_static("application/json");
     reply.headers_mut().insert(CONTENT_TYPE, json);
     reply
-}
-
-/// The same, whose place is kept until it is taken: what nobody reads takes no more memory than there are places.
-pub(crate) fn held(reply: Reply, place: Place) -> Reply {
-    reply.map(|body| Body::new(Held { body, rest: Bytes::new(), _place: place }))
-}
-
-/// A body in pieces: a connection that is not read asks for no more of them.
-struct Held {
-    body: Body,
-    rest: Bytes,
-    _place: Place,
-}
-
-impl HttpBody for Held {
-    type Data = Bytes;
-    type Error = axum::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        if self.rest.is_empty() {
-            match ready!(Pin::new(&mut self.body).poll_frame(context)) {
-                Some(Ok(frame)) => match frame.into_data() {
-                    Ok(bytes) => self.rest = bytes,
-                    Err(frame) => return Poll::Ready(Some(Ok(frame))),
-                },
-                end => return Poll::Ready(end),
-            }
-        }
-        let piece = self.rest.len().min(PIECE_BYTES);
-        Poll::Ready(Some(Ok(Frame::data(self.rest.split_to(piece)))))
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.rest.is_empty() && self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        // Asked for before anything was taken.
-        self.body.size_hint()
-    }
 }
 
 /// A failure, as the command line prints it.

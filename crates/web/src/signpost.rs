@@ -1,10 +1,10 @@
 //! What stands at the address of the server for a browser that comes without the page's own name: the way there.
 
+use crate::body::Body;
 use crate::hosts::Hosts;
 use crate::reply::Reply;
-use axum::body::Body;
-use axum::http::header::CONTENT_TYPE;
-use axum::http::{HeaderValue, Response};
+use hyper::http::header::CONTENT_TYPE;
+use hyper::http::{HeaderValue, Response};
 
 /// A page without data. No name of a host has a letter in it that HTML would take for its own.
 pub(crate) fn reply(hosts: &Hosts) -> Reply {
@@ -27,7 +27,7 @@ pub(crate) fn reply(hosts: &Hosts) -> Reply {
          <p>A browser that an older version has paired at this address is paired again there: \
          <code>glis web pair</code> prints a link.</p>\n{lost}</main>\n</body>\n</html>\n"
     );
-    let mut reply = Response::new(Body::from(html));
+    let mut reply = Response::new(Body::of(html));
     let kind = HeaderValue::from_static("text/html; charset=utf-8");
     reply.headers_mut().insert(CONTENT_TYPE, kind);
     reply

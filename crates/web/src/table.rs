@@ -7,11 +7,11 @@ mod plans;
 mod sessions;
 
 use crate::given::{Field, Given, Kind, must};
-use axum::http::Method;
 use glis_verbs::Complaint;
 use glis_wire::call::Scope;
 use glis_wire::client::Request;
 use glis_wire::plan::DraftWork;
+use hyper::http::Method;
 use std::path::PathBuf;
 
 /// Everything of the API is below this.

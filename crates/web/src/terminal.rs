@@ -4,22 +4,28 @@
 mod keys;
 mod rows;
 
+use crate::body::Body;
 use crate::call::connector;
 use crate::given::Given;
 use crate::guard::{Caller, PROTOCOL};
 use crate::reply::{Failed, Reply, wrong};
 use crate::shared::Shared;
-use axum::extract::FromRequestParts as _;
-use axum::extract::ws::{Message, WebSocket, WebSocketUpgrade};
-use axum::http::StatusCode;
-use axum::http::request::Parts;
-use axum::response::IntoResponse as _;
+use futures_util::{SinkExt as _, StreamExt as _};
 use glis_client::{Connector, Fault, Heard, Holder, Quiet};
 use glis_screen::Screen;
 use glis_verbs::Complaint;
 use glis_wire::call::Scope;
 use glis_wire::client::{Request, Response};
 use glis_wire::hold::Size;
+use hyper::header::{
+    CONNECTION, SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_KEY, SEC_WEBSOCKET_PROTOCOL,
+    SEC_WEBSOCKET_VERSION, UPGRADE,
+};
+use hyper::http::request::Parts;
+use hyper::http::{HeaderName, HeaderValue};
+use hyper::upgrade::{OnUpgrade, Upgraded};
+use hyper::{Method, Response as HttpResponse, StatusCode};
+use hyper_util::rt::TokioIo;
 use keys::{Typed, announce};
 use rows::Rows;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
@@ -32,6 +38,12 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 use tokio::time::sleep_until;
+use tokio_tungstenite::WebSocketStream;
+use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
+use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
+
+type WebSocket = WebSocketStream<TokioIo<Upgraded>>;
 
 /// Thirty pictures a second are enough for text; at a few more a busy machine keeps them.
 const FRAME: Duration = Duration::from_millis(30);
@@ -65,18 +77,49 @@ pub(crate) async fn open(
     given: Given,
     mut head: Parts,
 ) -> Result<Reply, Failed> {
-    let Ok(upgrade) = WebSocketUpgrade::from_request_parts(&mut head, &()).await else {
+    let Some((reply, upgrade)) = upgraded(&mut head) else {
         let (status, hint) = (StatusCode::UPGRADE_REQUIRED, "connect by a WebSocket");
         return Err(wrong(status, "usage", "a terminal is a stream of frames", hint).into());
     };
     let place = shared.streams.take(&caller.id)?;
-    let upgrade = upgrade.max_message_size(READ_BYTES_MAX).max_frame_size(READ_BYTES_MAX);
-    let upgrade = upgrade.max_write_buffer_size(TOLD_BYTES_MAX).protocols([PROTOCOL]);
-    let shown = move |socket| async move {
+    let config = WebSocketConfig::default()
+        .max_message_size(Some(READ_BYTES_MAX))
+        .max_frame_size(Some(READ_BYTES_MAX))
+        .max_write_buffer_size(TOLD_BYTES_MAX);
+    tokio::spawn(async move {
         let _place = place;
+        let Ok(connection) = upgrade.await else { return };
+        let (io, role) = (TokioIo::new(connection), Role::Server);
+        let socket = WebSocket::from_raw_socket(io, role, Some(config)).await;
         show(shared, caller, given, socket).await;
+    });
+    Ok(reply)
+}
+
+/// The answer to who asks for a WebSocket, and what becomes of the connection behind it.
+fn upgraded(head: &mut Parts) -> Option<(Reply, OnUpgrade)> {
+    let says = |name: HeaderName, word: &str| {
+        let values = head.headers.get_all(name).into_iter().filter_map(|value| value.to_str().ok());
+        values.flat_map(|value| value.split(',')).any(|said| said.trim().eq_ignore_ascii_case(word))
     };
-    Ok(upgrade.on_upgrade(shown).into_response())
+    let is_meant = head.method == Method::GET
+        && says(CONNECTION, "upgrade")
+        && says(UPGRADE, "websocket")
+        && says(SEC_WEBSOCKET_VERSION, "13");
+    let has_protocol = says(SEC_WEBSOCKET_PROTOCOL, PROTOCOL);
+    let key = head.headers.get(SEC_WEBSOCKET_KEY).filter(|_| is_meant)?;
+    let accept = HeaderValue::from_str(&derive_accept_key(key.as_bytes())).ok()?;
+    let upgrade = head.extensions.remove::<OnUpgrade>()?;
+    let mut reply = HttpResponse::new(Body::of(""));
+    *reply.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
+    let headers = reply.headers_mut();
+    headers.insert(CONNECTION, HeaderValue::from_static("upgrade"));
+    headers.insert(UPGRADE, HeaderValue::from_static("websocket"));
+    headers.insert(SEC_WEBSOCKET_ACCEPT, accept);
+    if has_protocol {
+        headers.insert(SEC_WEBSOCKET_PROTOCOL, HeaderValue::from_static(PROTOCOL));
+    }
+    Some((reply, upgrade))
 }
 
 async fn show(shared: Arc<Shared>, caller: Caller, given: Given, mut socket: WebSocket) {
@@ -121,7 +164,7 @@ async fn show(shared: Arc<Shared>, caller: Caller, given: Given, mut socket: Web
                     break;
                 }
             }
-            said = socket.recv() => match said {
+            said = socket.next() => match said {
                 Some(Ok(Message::Close(_)) | Err(_)) | None => break,
                 Some(Ok(Message::Text(said))) => {
                     if let Err(why) = take(&caller, &types, &said) {

@@ -317,7 +317,7 @@ fn read_by_a_start(events: &str, kept: Kept) -> Outcome<u64> {
     let daemon = Foreground::start(&house, &[])?;
     let io = std::fs::read_to_string(format!("/proc/{}/io", daemon.pid()?))?;
     let bytes = io.lines().find_map(|line| line.strip_prefix("rchar: ")).ok_or("no count")?;
-    assert_eq!(house.json(&["ls"])?.as_array().map(Vec::len), Some(100));
+    assert_eq!(house.json(&["ls", "--all"])?.as_array().map(Vec::len), Some(100));
     Ok(bytes.parse()?)
 }
 

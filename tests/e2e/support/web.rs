@@ -175,6 +175,9 @@ pub(crate) fn credential(given: &str) -> (&'static str, String) {
     ("Authorization", format!("Bearer {given}"))
 }
 
+/// A server that takes nothing for this long waits for its own words to be taken.
+const STUCK: Duration = Duration::from_secs(5);
+
 /// A terminal as a page has it: a socket, and the rows that its frames have told.
 pub(crate) struct Terminal {
     reader: BufReader<TcpStream>,
@@ -227,8 +230,11 @@ impl Terminal {
     }
 
     /// Sends bytes as they are.
+    /// Writes as long as it is taken.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Outcome {
-        Ok(self.reader.get_mut().write_all(bytes)?)
+        let stream = self.reader.get_mut();
+        stream.set_write_timeout(Some(STUCK))?;
+        Ok(stream.write_all(bytes)?)
     }
 
     /// Takes the next frame in. Whether it was one with rows.

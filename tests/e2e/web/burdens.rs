@@ -176,8 +176,8 @@ fn a_device_that_asks_for_too_much_keeps_nobody_else_out() -> Outcome {
     Ok(())
 }
 
-/// More than the server has room for, if it were answered whole.
-const OUTPUT_BYTES: usize = 40_000_000;
+/// More than fits into one answer of the daemon, if it were answered whole.
+const OUTPUT_BYTES: usize = 12_000_000;
 /// What an answer has at most, and what one takes that is not read: its text twice, while it is made.
 const ANSWER_BYTES_MAX: u64 = 4 * 1024 * 1024;
 
@@ -272,7 +272,7 @@ fn answers_to_pings_that_are_never_read_are_not_kept() -> Outcome {
     let before = resident_kb(web.pid())?;
     let ping = [&[0x89, 0x80 | 0x7d, 0, 0, 0, 0][..], &[b'p'; 125]].concat().repeat(500);
     for _ in 0..PING_PIECES {
-        // Whether it is read on or hung up on: it is not kept.
+        // Whether it is read on, left there or hung up on: it is not kept.
         if terminal.write(&ping).is_err() {
             break;
         }

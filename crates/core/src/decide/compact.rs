@@ -49,7 +49,7 @@ pub(super) fn again(draft: &mut Draft<'_>) {
 
 /// Has it looked at once it was not used for a while, if it rests and there is hope.
 fn arm(draft: &mut Draft<'_>) {
-    if may_be_due(draft) {
+    if draft.session.is_worth_compacting() {
         draft.timer(TimerKey::Compact, When::unused());
     }
 }
@@ -57,14 +57,14 @@ fn arm(draft: &mut Draft<'_>) {
 /// It has rested for a while. Whether it is long enough, and when a person looked at it last, only its
 /// files tell.
 pub(super) fn is_due(draft: &mut Draft<'_>) {
-    if may_be_due(draft) && draft.session.upkeep.compaction.asked.is_none() {
+    if draft.session.is_worth_compacting() && draft.session.upkeep.compaction.asked.is_none() {
         draft.effect(Effect::Compact { op: None });
     }
 }
 
 /// A person has looked at it meanwhile: it is looked at again when that is long ago.
 pub(super) fn too_early(draft: &mut Draft<'_>, wait: Duration) {
-    if may_be_due(draft) {
+    if draft.session.is_worth_compacting() {
         draft.timer(TimerKey::Compact, When::after(wait));
     }
 }
@@ -82,11 +82,6 @@ pub(super) fn failed(draft: &mut Draft<'_>, op: Option<OpId>, why: Why) {
 /// What came of it is told to the caller that still waits for it.
 fn awaited(draft: &Draft<'_>, op: Option<OpId>) -> Option<OpId> {
     op.filter(|op| draft.session.upkeep.compaction.asked == Some(*op))
-}
-
-fn may_be_due(draft: &Draft<'_>) -> bool {
-    let rests = matches!(&draft.session.phase, Phase::Rest(Rest::Paused(_) | Rest::Suspended));
-    rests && !draft.session.upkeep.compaction.is_given_up()
 }
 
 /// Begins to wait if this decision has brought the session to rest.

@@ -48,11 +48,16 @@ impl Session {
     pub(super) fn end_start(&mut self, at: WallMs, cause: StartCause) {
         self.course.rule = if self.thaws() { Rule::WentOn } else { Rule::Started };
         self.tell_that_it_asks();
-        self.phase = Phase::Live;
         // What never ran cannot come back.
         if cause != StartCause::New && self.agent.ran {
             self.course.resumed_at = Some(at);
         }
+        self.go_live();
+    }
+
+    /// Its process runs, and what was kept for a start that fails is not needed any more.
+    fn go_live(&mut self) {
+        self.phase = Phase::Live;
         self.agent.ran = true;
         self.course.failed_starts = 0;
         self.course.paused_at = None;
@@ -152,13 +157,7 @@ impl Session {
         // It is unknown what was said to it.
         self.run = Some(Box::new(Run { spoken: Spoken::Something, ..Run::of(process.clone()) }));
         self.talk.seen.stream = self.talk.seen.stream.max(began_at);
-        self.phase = Phase::Live;
-        self.agent.ran = true;
-        self.course.failed_starts = 0;
-        self.course.paused_at = None;
-        self.agent
-            .former_refs
-            .extend(self.starts.set_aside.take().and_then(|aside| aside.agent_ref));
+        self.go_live();
         self.course.rule = Rule::Adopted;
     }
 
