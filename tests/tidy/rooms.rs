@@ -83,6 +83,7 @@ const FLOORS: &[(&str, &[&str])] = &[
             "peer",
             "process",
             "reading",
+            "tasks",
             "worktrees",
         ],
     ),

@@ -206,7 +206,8 @@ impl Client {
         match self.next(patience) {
             Ok(Some(Frame::Raw { tag, bytes })) => Ok(Streamed::Bytes(tag, bytes)),
             Ok(Some(frame)) => {
-                let words = frame.words().map_err(|fault| Fault::Garbled(fault.to_string()))?;
+                let words = Response::read(&frame);
+                let words = words.map_err(|fault| Fault::Garbled(fault.to_string()))?;
                 Ok(Streamed::Words(words))
             }
             Ok(None) => Err(self.lost(&io::ErrorKind::UnexpectedEof.into())),

@@ -105,7 +105,7 @@ impl Incoming {
                 }
                 KIND_WORDS => {
                     let Some(json) = body.get(..length) else { return Ok(Part::Nothing) };
-                    let report = Frame::Words(json.to_vec()).words();
+                    let report = Report::read(&Frame::Words(json.to_vec()));
                     self.start += HEAD_BYTES + length;
                     return report.map(|report| Part::Report(Box::new(report)));
                 }

@@ -5,6 +5,7 @@ use crate::mailbox::Mailbox;
 use crate::panics::held;
 use crate::pools::{Kind, Pools};
 use crate::settings::Settings;
+use crate::tasks::beside_on;
 use crate::timers::Time;
 use crate::turns::Turns;
 use glis_config::Config;
@@ -12,6 +13,7 @@ use glis_core::input::Outcome;
 use glis_core::session::{Phase, Session, StartStep};
 use glis_core::{Input, OpId};
 use glis_snapshot::Task;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::runtime::Handle;
@@ -75,7 +77,7 @@ impl Bounds {
         overdue
     }
 
-    pub(crate) fn end<F>(&self, step: &Step<F>) {
+    pub(crate) fn end(&self, step: &Step) {
         held(&self.under_way).retain(|(_, other)| !Arc::ptr_eq(other, &step.overdue));
         self.count.send_modify(|count| *count -= 1);
     }
@@ -113,8 +115,11 @@ fn time_for_phase(config: &Config, session: &Session) -> Duration {
     }
 }
 
+/// What is told of something that failed, for this reason.
+pub(crate) type Failed = Box<dyn FnOnce(String) -> Outcome + Send>;
+
 /// Something that is done for a session.
-pub(crate) struct Step<F> {
+pub(crate) struct Step {
     op: Option<OpId>,
     overdue: Arc<Notify>,
     task: Arc<Task>,
@@ -123,10 +128,10 @@ pub(crate) struct Step<F> {
     /// Told once it is over.
     over: Notify,
     /// The one that takes this tells how it ended.
-    failed: Mutex<Option<F>>,
+    failed: Mutex<Option<Failed>>,
 }
 
-impl<F> Step<F> {
+impl Step {
     /// Does the work, so that what it starts can be found.
     pub(crate) fn run<T>(&self, work: impl FnOnce() -> T) -> T {
         self.begun.notify_one();
@@ -139,7 +144,7 @@ impl<F> Step<F> {
     }
 
     /// What is to be told if it failed, unless that was told already.
-    pub(crate) fn take(&self) -> Option<F> {
+    pub(crate) fn take(&self) -> Option<Failed> {
         held(&self.failed).take()
     }
 }
@@ -147,10 +152,7 @@ impl<F> Step<F> {
 impl Bounds {
     /// Begins a step that is watched over: what it does is ended when it takes too long, and `failed`
     /// is told in its place.
-    pub(crate) fn watched<F>(self: &Arc<Self>, session: &Session, failed: F) -> Arc<Step<F>>
-    where
-        F: FnOnce(String) -> Outcome + Send + 'static,
-    {
+    pub(crate) fn watched(self: &Arc<Self>, session: &Session, failed: Failed) -> Arc<Step> {
         let op = session.operation().map(|(op, _)| op);
         let step = Arc::new(Step {
             op,
@@ -160,16 +162,13 @@ impl Bounds {
             over: Notify::new(),
             failed: Mutex::new(Some(failed)),
         });
-        drop(self.runtime.spawn(watch_over(Arc::clone(self), session.clone(), Arc::clone(&step))));
+        beside_on(&self.runtime, watch_over(Arc::clone(self), session.clone(), Arc::clone(&step)));
         step
     }
 }
 
 /// Ends what takes too long, and tells so in its place.
-async fn watch_over<F>(bounds: Arc<Bounds>, session: Session, step: Arc<Step<F>>)
-where
-    F: FnOnce(String) -> Outcome + Send + 'static,
-{
+async fn watch_over(bounds: Arc<Bounds>, session: Session, step: Arc<Step>) {
     let time = bounds.time.clone();
     // Where nobody waits for it, it may wait for its place as long as it takes.
     if step.op.is_none() {
@@ -226,22 +225,22 @@ async fn make_way(bounds: &Bounds, session: &Session, task: &Arc<Task>) {
 }
 
 /// Ends every process that a step or the work before it waits for. Says which they were.
-async fn end<F>(bounds: &Bounds, session: &Session, step: &Step<F>) -> Vec<String> {
+async fn end(bounds: &Bounds, session: &Session, step: &Step) -> Vec<String> {
     let tasks = || {
         let before = bounds.turns.at_work(&session.id);
         [Some(Arc::clone(&step.task)), before].into_iter().flatten().collect()
     };
-    end_all(&bounds.pools, tasks, step.over.notified()).await
+    end_all(&bounds.pools, &tasks, std::pin::pin!(step.over.notified())).await
 }
 
 /// Ends every process of these tasks, again and again, since they may go on with another one that hangs as
 /// well: until it is `over`, or it is clear that it does not come to that. Says which they were.
 async fn end_all(
     pools: &Pools,
-    tasks: impl Fn() -> Vec<Arc<Task>>,
-    over: impl Future<Output = ()>,
+    tasks: &(dyn Fn() -> Vec<Arc<Task>> + Sync),
+    mut over: Pin<&mut (dyn Future<Output = ()> + Send)>,
 ) -> Vec<String> {
-    let (mut over, mut named) = (std::pin::pin!(over), Vec::new());
+    let mut named = Vec::new();
     let ending = async {
         loop {
             let tasks = tasks();
@@ -293,18 +292,30 @@ impl Bounds {
     }
 
     /// Waits for a look that does `work` as `task`. One that hangs is ended, and that is its answer.
-    pub(crate) async fn ask<T>(
+    pub(crate) async fn ask<T: Send>(
         &self,
         task: &Arc<Task>,
-        work: impl Future<Output = Result<T, String>>,
+        work: impl Future<Output = Result<T, String>> + Send,
     ) -> Result<T, String> {
-        let mut work = std::pin::pin!(work);
+        let mut done = None;
+        let waiting = async {
+            done = Some(work.await);
+        };
+        let hung = self.outlast(task, std::pin::pin!(waiting)).await;
+        hung.and_then(|()| done.unwrap_or_else(|| Err(hangs(LOOK_STALL_TIME))))
+    }
+
+    /// Waits for work; the error is why it was ended.
+    async fn outlast(
+        &self,
+        task: &Arc<Task>,
+        mut work: Pin<&mut (dyn Future<Output = ()> + Send)>,
+    ) -> Result<(), String> {
         tokio::select! {
-            done = &mut work => return done,
+            () = &mut work => return Ok(()),
             () = self.stall(task, Only::Anything, LOOK_STALL_TIME) => {}
         }
-        let named =
-            end_all(&self.pools, || vec![Arc::clone(task)], async { drop(work.await) }).await;
+        let named = end_all(&self.pools, &|| vec![Arc::clone(task)], work).await;
         let why = format!("{}; {}", hangs(LOOK_STALL_TIME), given_up(&named));
         warn!("a look: {why}");
         Err(why)

@@ -4,6 +4,7 @@
 use crate::mailbox::Mailbox;
 use crate::panics::held;
 use crate::pools::{Kind, Pools};
+use crate::tasks::beside_on;
 use crate::view::time;
 use glis_core::gate::{GateSource, Shut};
 use glis_core::plan::{Plan, RunState, TaskSpec};
@@ -250,7 +251,7 @@ impl GateStore {
     fn want(self: &Arc<Self>, wanted: Wanted) {
         *held(&self.wanted) = Some(wanted);
         let store = Arc::clone(self);
-        drop(self.runtime.spawn(async move {
+        beside_on(&self.runtime, async move {
             let (own, pools) = (Arc::clone(&store), store.pools.clone());
             let done = pools.run_blocking(Kind::Ask, move || own.carry_out()).await;
             if let Ok(Some((op, result))) = done {
@@ -259,7 +260,7 @@ impl GateStore {
                     .tell(Input::GateKept { op, result: result.map_err(Into::into) })
                     .await;
             }
-        }));
+        });
     }
 
     /// Does what was asked for last, unless that is done.

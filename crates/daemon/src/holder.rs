@@ -138,7 +138,7 @@ pub(crate) async fn meet(dir: &Path) -> io::Result<(Peer, Hello)> {
     let mut peer = Peer::connect(dir, place::SOCKET).await?;
     let first = tokio::time::timeout(GREETING_TIME, peer.next()).await;
     let first = first.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))??;
-    match first.and_then(|frame| frame.words::<Report>().ok()) {
+    match first.and_then(|frame| Report::read(&frame).ok()) {
         Some(Report::Hello(hello)) => Ok((peer, hello)),
         Some(_) | None => Err(io::Error::other("the holder did not greet")),
     }
@@ -184,7 +184,7 @@ pub(crate) async fn order_end(
     peer.send(&Order::Children(children)).await?;
     peer.send(&Order::Stop(ladder)).await?;
     while let Some(frame) = peer.next().await? {
-        if matches!(frame.words::<Report>(), Ok(Report::Ended(_))) {
+        if matches!(Report::read(&frame), Ok(Report::Ended(_))) {
             peer.send(&Order::Collected).await?;
         }
     }
@@ -245,7 +245,7 @@ async fn ask(dir: &Path, question: Order) -> Option<(Hello, Report)> {
         let (mut peer, hello) = meet(dir).await.ok()?;
         peer.send(&question).await.ok()?;
         loop {
-            match peer.next().await.ok()??.words::<Report>().ok()? {
+            match Report::read(&peer.next().await.ok()??).ok()? {
                 Report::Refused { .. } => return None,
                 told @ (Report::Environment { .. } | Report::Reading { .. }) => {
                     return Some((hello, told));

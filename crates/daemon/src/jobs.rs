@@ -1,13 +1,14 @@
 //! The steps of operations: where each waits for a thread, what a panic in it comes to, and what is
 //! left of it if the whole daemon dies.
 
-use crate::bounds::Bounds;
+use crate::bounds::{Bounds, Failed};
 use crate::mailbox::{Mailbox, Query};
 use crate::panics::fault;
 use crate::pools::{Kind, Place, Pools};
 use crate::settings::Settings;
 use crate::shell_line::ShellLines;
 use crate::strikes::Strikes;
+use crate::tasks::beside_on;
 use crate::timers::Time;
 use glis_config::Config;
 use glis_core::input::Outcome;
@@ -22,6 +23,9 @@ use tracing::{error, error_span};
 
 /// What we do with what an agent says, as a bar names it.
 pub(crate) const LISTEN: &str = "listen to it";
+
+/// What a step does. It gives nothing where it has told by itself what came of it.
+type Work = Box<dyn FnOnce(&Session) -> Option<Outcome> + Send>;
 
 /// All steps that are under way.
 pub(crate) struct Jobs {
@@ -76,7 +80,7 @@ impl Jobs {
 
     /// Does something beside everything else.
     pub(crate) fn later(&self, work: impl Future<Output = ()> + Send + 'static) {
-        drop(self.runtime.spawn(work));
+        beside_on(&self.runtime, work);
     }
 
     /// Waits for something, in a thread that may block.
@@ -99,6 +103,16 @@ impl Jobs {
         (kind, what): (Kind, &'static str),
         failed: impl FnOnce(String) -> Outcome + Send + 'static,
         work: impl FnOnce(&Session) -> Option<Outcome> + Send + 'static,
+    ) {
+        self.begin(session, (kind, what), Box::new(failed), Box::new(work));
+    }
+
+    fn begin(
+        self: &Arc<Self>,
+        session: &Session,
+        (kind, what): (Kind, &'static str),
+        failed: Failed,
+        work: Work,
     ) {
         // What only keeps us from listening keeps nothing else from being done.
         if let Some(bar) = session.upkeep.barred.as_ref().filter(|bar| bar.what != LISTEN) {
@@ -131,7 +145,7 @@ impl Jobs {
             }
             step.is_over();
         };
-        self.at_a_place(kind, alone, job);
+        self.at_a_place(kind, alone, Box::new(job));
     }
 
     /// The same with a session's files, after what is at work on them already.
@@ -152,7 +166,7 @@ impl Jobs {
         &self,
         kind: Kind,
         alone: Option<Arc<Semaphore>>,
-        job: impl FnOnce(Option<Place>) + Send + 'static,
+        job: Box<dyn FnOnce(Option<Place>) + Send>,
     ) {
         if alone.is_none()
             && let Some(place) = self.pools.try_place(kind)

@@ -4,6 +4,7 @@
 //! that this process is gone, however it died.
 
 use crate::pools::{Kind, Pools};
+use crate::tasks::beside;
 use glis_core::House;
 use glis_os::Handle;
 use std::io::{self, Write as _};
@@ -45,7 +46,7 @@ impl Keeper {
             return Self { wanted: watch::Sender::new(Wanted::NoMore) };
         }
         let (wanted, changes) = watch::channel(Wanted::No);
-        drop(tokio::spawn(look_after(changes, pools, umask)));
+        beside(look_after(changes, pools, umask));
         Self { wanted }
     }
 
@@ -94,7 +95,7 @@ async fn look_after(mut wanted: watch::Receiver<Wanted>, pools: Pools, umask: u3
             tokio::time::sleep(AGAIN).await;
         } else {
             keeper.dismiss();
-            drop(tokio::spawn(async move { keeper.ended().await }));
+            beside(async move { keeper.ended().await });
         }
     }
 }

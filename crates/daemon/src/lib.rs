@@ -69,6 +69,7 @@ mod strays;
 mod strikes;
 mod supervise;
 mod sweep;
+mod tasks;
 mod timers;
 mod trash;
 mod trees;
@@ -89,6 +90,7 @@ use crate::premises::Premises;
 use crate::rooms::Rooms;
 use crate::settings::Settings;
 use crate::strikes::Strikes;
+use crate::tasks::beside;
 use glis_core::Session;
 use glis_wire::build::Build;
 use glis_wire::home::Home;
@@ -145,7 +147,7 @@ pub fn run(home: &Home, own: Own, ready: &dyn Fn(Option<&str>)) -> Result<(), Da
         let copies = Copies::start(home, mailbox.clone(), &opened.log, opened.stale)?;
         let (actor, mail) = (rooms.dispatcher(), mailbox.clone());
         let controller = Controller::new(opened.house, opened.log, mail, actor, copies);
-        drop(tokio::spawn(clock(mailbox.clone())));
+        beside(clock(mailbox.clone()));
         let (failed, failure) = oneshot::channel();
         let thread = std::thread::Builder::new()
             .name("controller".to_owned())
@@ -156,14 +158,14 @@ pub fn run(home: &Home, own: Own, ready: &dyn Fn(Option<&str>)) -> Result<(), Da
         }
         let repositories = unsettled.iter().map(worktrees::repository).collect();
         rooms.sweep(repositories);
-        drop(tokio::spawn(rooms.notifier().run(news, last)));
+        beside(rooms.notifier().run(news, last));
         rooms.recover(unsettled).await;
-        drop(tokio::spawn(rooms.plans().follow_files()));
+        beside(rooms.plans().follow_files());
         let listener = premises.listen()?;
         ready(opened.told.as_deref());
         let called = Arc::new(Notify::new());
         let (news, calls) = (mailbox.news.subscribe(), Arc::clone(&called));
-        drop(tokio::spawn(rest::after_each_burst(news, calls, own.give_back_memory)));
+        beside(rest::after_each_burst(news, calls, own.give_back_memory));
         let result = rooms.serve((&premises, own.build, called), listener, failure).await;
         // Closed in order, the log is one file again, with nothing beside it.
         drop(thread.join());

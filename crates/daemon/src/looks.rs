@@ -4,7 +4,7 @@
 //! hides what lies on it and nothing else, however often it is looked at.
 
 use crate::panics::held;
-use crate::pools::{Kind, Pools, passed_on};
+use crate::pools::{Kind, Pools};
 use glis_core::SessionId;
 use glis_core::session::Session;
 use glis_snapshot::Task;
@@ -65,10 +65,8 @@ impl Looks {
             let (looks, sessions, look) =
                 (Arc::clone(self), Arc::clone(sessions), Arc::clone(&look));
             let pools = self.pools.clone();
-            let work = tokio::spawn(async move {
-                let round = move || looks.round(&sessions, &left, &*look, &tell);
-                pools.run(Kind::Look, round).await;
-            });
+            let round = move || looks.round(&sessions, &left, &*look, &tell);
+            let work = tokio::spawn(async move { pools.caught(Kind::Look, round).await });
             let mut is_busy = false;
             let hangs = loop {
                 match timeout(self.time, told.recv()).await {
@@ -87,7 +85,9 @@ impl Looks {
             if hangs {
                 self.end_hung().await;
             } else {
-                passed_on(work.await).await;
+                if let Ok(Err(panic)) = work.await {
+                    std::panic::resume_unwind(panic);
+                }
                 if is_busy {
                     timeout(self.time, ended).await.ok();
                 }

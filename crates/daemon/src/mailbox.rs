@@ -157,8 +157,23 @@ impl Mailbox {
         &self,
         look: impl FnOnce(&House) -> T + Send + 'static,
     ) -> Option<T> {
+        let found = Arc::new(Mutex::new(None));
+        let place = Arc::clone(&found);
+        let look = move |house: &House| {
+            let found = look(house);
+            *held(&place) = Some(found);
+        };
+        self.look(Box::new(look)).await?;
+        held(&found).take()
+    }
+
+    /// What is waited for by is compiled once, and not for each kind of answer.
+    async fn look(&self, look: Look) -> Option<()> {
         let (answer, wait) = oneshot::channel();
-        let look: Look = Box::new(move |house| drop(answer.send(look(house))));
+        let look: Look = Box::new(move |house| {
+            look(house);
+            answer.send(()).ok();
+        });
         self.mail.send(Mail::Look(look)).await.ok()?;
         wait.await.ok()
     }

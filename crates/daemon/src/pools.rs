@@ -4,11 +4,11 @@
 //! hangs takes the places of its own kind and no others: however many worktrees are being saved, and
 //! on however many dead disks, a look finds a thread.
 
-use crate::panics::fault;
+use crate::panics::{fault, held};
+use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::task::JoinError;
 
 /// What kind of work something is, and so whose places it takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,6 +47,9 @@ pub(crate) fn threads() -> usize {
     PLACES.iter().sum()
 }
 
+/// What a panic said.
+pub(crate) type Panic = Box<dyn Any + Send>;
+
 /// A place, held until it is dropped.
 pub(crate) type Place = OwnedSemaphorePermit;
 
@@ -81,12 +84,7 @@ impl Pools {
         kind: Kind,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> T {
-        let place = self.place(kind).await;
-        let done = tokio::task::spawn_blocking(move || {
-            let _place = place;
-            work()
-        });
-        passed_on(done.await).await
+        self.caught(kind, work).await.unwrap_or_else(|panic| resume_unwind(panic))
     }
 
     /// Does something on a thread of this kind, beside the runtime's one. The error is what a panic
@@ -96,28 +94,39 @@ impl Pools {
         kind: Kind,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, String> {
+        self.caught(kind, work).await.map_err(|panic| fault(panic.as_ref()))
+    }
+
+    pub(crate) async fn caught<T: Send + 'static>(
+        &self,
+        kind: Kind,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, Panic> {
+        let done = Arc::new(Mutex::new(None));
+        let place = Arc::clone(&done);
+        let work = move || {
+            let done = work();
+            *held(&place) = Some(done);
+        };
+        self.carry_out(kind, Box::new(work)).await?;
+        let done = held(&done).take();
+        done.ok_or_else(|| Box::new("nothing came of it") as Panic)
+    }
+
+    /// The runtime's machinery is compiled for each type of work: for all of ours it is this one.
+    async fn carry_out(&self, kind: Kind, work: Box<dyn FnOnce() + Send>) -> Result<(), Panic> {
         let place = self.place(kind).await;
         let done = tokio::task::spawn_blocking(move || {
             let done = catch_unwind(AssertUnwindSafe(work));
             drop(place);
             done
         });
-        match done.await {
-            Ok(done) => done.map_err(|panic| fault(panic.as_ref())),
-            Err(ended) => Err(ended.to_string()),
-        }
-    }
-}
-
-/// What a task came to. A panic is passed on.
-pub(crate) async fn passed_on<T>(done: Result<T, JoinError>) -> T {
-    match done {
-        Ok(done) => done,
-        Err(ended) => match ended.try_into_panic() {
-            Ok(panic) => resume_unwind(panic),
+        match done.await.map_err(tokio::task::JoinError::try_into_panic) {
+            Ok(done) => done,
+            Err(Ok(panic)) => Err(panic),
             // The runtime is being shut down, and this with it.
-            Err(_) => std::future::pending().await,
-        },
+            Err(Err(_)) => std::future::pending().await,
+        }
     }
 }
 

@@ -11,6 +11,7 @@ use by_hand::{Named, Signal};
 
 use crate::mailbox::{Mailbox, Published};
 use crate::settings::Settings;
+use crate::tasks::beside;
 use glis_config::MemoryConfig;
 use glis_core::{Event, Input};
 use glis_os::memory::{MEMINFO, Pressure, left_percent, waited_percent};
@@ -38,7 +39,7 @@ enum Source {
 
 /// Tells the controller whenever memory runs short. It belongs to the runtime that this is called in.
 pub(crate) fn begin(mailbox: Mailbox, settings: Arc<Settings>) {
-    drop(tokio::spawn(async move {
+    beside(async move {
         match source(&settings.now().memory) {
             Source::Pressure(pressure) => {
                 while pressure.told().await.is_ok() {
@@ -55,7 +56,7 @@ pub(crate) fn begin(mailbox: Mailbox, settings: Arc<Settings>) {
             }
             Source::Available(file) => look_when_it_matters(&mailbox, &settings, &file).await,
         }
-    }));
+    });
 }
 
 fn source(config: &MemoryConfig) -> Source {

@@ -36,6 +36,7 @@ use crate::shutdown::{Shutdown, ShutdownSignals};
 use crate::strays::Strays;
 use crate::strikes::Strikes;
 use crate::supervise::Supervisor;
+use crate::tasks::beside;
 use crate::timers::Timers;
 use crate::trees::{self, Trees};
 use crate::views::Views;
@@ -167,7 +168,7 @@ impl Rooms {
     pub(crate) fn sweep(&self, repositories: BTreeSet<PathBuf>) {
         let pools = self.pools.clone();
         let sweep = move || trees::sweep(repositories);
-        drop(tokio::spawn(async move { pools.run_blocking(Kind::Tree, sweep).await }));
+        beside(async move { pools.run_blocking(Kind::Tree, sweep).await });
     }
 
     fn server(&self, daemon: Daemon) -> ServerState {
@@ -234,7 +235,7 @@ impl Rooms {
         self.mailbox.house(move |house| plans.catch_up(house)).await;
         self.mailbox.tell(Input::AllObserved).await;
         if self.parts.settings.now().resume.interrupted {
-            drop(tokio::spawn(bring_back(self.mailbox.clone(), ran)));
+            beside(bring_back(self.mailbox.clone(), ran));
         }
     }
 

@@ -6,6 +6,7 @@ use crate::live::Live;
 use crate::panics;
 use crate::panics::held;
 use crate::pools::{Kind, Pools};
+use crate::tasks::beside_on;
 use glis_core::SessionId;
 use glis_record::durable;
 use glis_wire::plan::RunView;
@@ -61,7 +62,7 @@ impl RunRecords {
         if !std::mem::replace(&mut waiting.writing, true) {
             let (own, pools) = (Arc::clone(self), self.pools.clone());
             let work = async move { pools.run_blocking(Kind::Tree, move || own.work()).await };
-            drop(self.runtime.spawn(work));
+            beside_on(&self.runtime, work);
         }
     }
 

@@ -38,6 +38,7 @@ use crate::mailbox::Query;
 use crate::panics::caught;
 use crate::peer::Peer;
 use crate::shutdown::{Shutdown, ShutdownRequest};
+use crate::tasks::beside;
 use glis_core::Status;
 use glis_wire::call::{Origin, Scope};
 use glis_wire::client::{Call, Greeting, PROTOCOL, Request, Response, Trouble};
@@ -79,11 +80,11 @@ pub(crate) async fn serve(
         match came {
             Ok((stream, _)) => {
                 let state = Arc::clone(&state);
-                drop(tokio::spawn(async move {
+                beside(async move {
                     // A connection that breaks concerns the front end that broke it and no other.
                     drop(converse(&state, stream).await);
                     drop(place);
-                }));
+                });
             }
             // Out of descriptors, most likely: others will end and give theirs back.
             Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
@@ -113,7 +114,7 @@ async fn converse(state: &Arc<ServerState>, stream: UnixStream) -> io::Result<()
             peer.send(&refused).await?;
             continue;
         }
-        match frame.words::<Call>() {
+        match Call::read(&frame) {
             Ok(call) => {
                 // A fault in one answer is told to the front end that asked; the others are served on.
                 let answered = caught(answer(state, &mut peer, call)).await;

@@ -25,6 +25,7 @@ pub(crate) use supervisor::Supervisor;
 
 use crate::holder::meet;
 use crate::links::{Commands, HolderCommand};
+use crate::tasks::beside_on;
 use connection::Standing;
 use glis_core::session::Session;
 use glis_wire::hold::{Children, Ladder};
@@ -34,11 +35,11 @@ impl Supervisor {
     /// Connects to a holder that has just been started, and supervises it.
     pub(crate) fn begin(self: &Arc<Self>, session: Box<Session>, commands: Commands) {
         let supervisor = Arc::clone(self);
-        drop(self.runtime.spawn(async move {
+        beside_on(&self.runtime, async move {
             // On the heap: the task of a session is as large as the largest that it ever waits for.
             let met = Box::pin(meet(&supervisor.dir(&session.id))).await;
             faults::supervise(supervisor, session, commands, met.ok(), Standing::Known).await;
-        }));
+        });
     }
 
     /// After a start of the daemon: finds out what became of a session's process, and supervises it if
@@ -59,9 +60,9 @@ impl Supervisor {
         if self.links.send(&session.id, HolderCommand::Stop { ladder, children }).is_err() {
             let (own, session) = copy();
             let end = ending::end_untended(own, session, generation, ladder, children);
-            drop(self.runtime.spawn(end));
+            beside_on(&self.runtime, end);
         }
         let (own, session) = copy();
-        drop(self.runtime.spawn(ending::see_to_end(own, session, generation, ladder, children)));
+        beside_on(&self.runtime, ending::see_to_end(own, session, generation, ladder, children));
     }
 }

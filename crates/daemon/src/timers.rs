@@ -15,6 +15,7 @@ use crate::mailbox::Mailbox;
 use crate::panics::held;
 use crate::pools::{Kind, Pools};
 use crate::settings::Settings;
+use crate::tasks::beside;
 use glis_config::Config;
 use glis_core::timer::{Span, When};
 use glis_core::{Input, Subject, TimerKey};
@@ -47,7 +48,7 @@ impl Timers {
     fn follow(&self, mailbox: Mailbox, pools: Pools) {
         let (time, settings) = (self.time.clone(), Arc::clone(&self.settings));
         let (set, changed) = (Arc::clone(&self.set), Arc::clone(&self.changed));
-        drop(tokio::spawn(async move {
+        beside(async move {
             loop {
                 let (span, wall) = held(&set).next();
                 let due = tokio::select! {
@@ -61,16 +62,16 @@ impl Timers {
                 by_hand::show_fired(key);
                 let (settings, mailbox, pools) =
                     (Arc::clone(&settings), mailbox.clone(), pools.clone());
-                drop(tokio::spawn(async move {
+                beside(async move {
                     // Hours may have passed: what was forbidden meanwhile is not done. The end of a
                     // span, which bounds what hangs, waits for no disk.
                     if matches!(due, Due::Wall(_)) {
                         drop(pools.run_blocking(Kind::Settings, move || settings.look()).await);
                     }
                     mailbox.tell(Input::TimerFired { subject, key }).await;
-                }));
+                });
             }
-        }));
+        });
     }
 
     /// Tells the controller when the time has come. A timer of the same key is forgotten.

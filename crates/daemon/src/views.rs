@@ -8,6 +8,7 @@ use crate::live::Live;
 use crate::looks::Looks;
 use crate::pools::{Kind, Pools};
 use crate::screens::{Picture, Screens};
+use crate::tasks::beside;
 use crate::timers::Timers;
 use crate::view::{self, Beside};
 use crate::worktrees;
@@ -132,7 +133,7 @@ impl Views {
             }
         };
         let pools = self.pools.clone();
-        drop(tokio::spawn(async move { pools.run_blocking(Kind::Look, note).await }));
+        beside(async move { pools.run_blocking(Kind::Look, note).await });
     }
 
     /// A session's screen as of now.

@@ -75,7 +75,7 @@ impl Holder {
             match client.decoder.next_frame() {
                 Ok(None) => return,
                 Ok(Some(Frame::Raw { tag, bytes })) => self.take_input(id, tag, bytes),
-                Ok(Some(frame @ Frame::Words(_))) => match frame.words() {
+                Ok(Some(frame @ Frame::Words(_))) => match Order::read(&frame) {
                     Ok(order) => self.obey(id, order),
                     Err(fault) => self.doubt(id, &frame, &fault),
                 },

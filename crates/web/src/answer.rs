@@ -86,7 +86,7 @@ async fn judged(shared: &Arc<Shared>, head: Parts, body: Incoming) -> Result<Rep
         }
         (Place::Api(Found::Row(row @ Row { act: Act::Terminal, .. }, name)), Some(caller)) => {
             let given = query(row.takes, name, &head)?;
-            terminal::open(Arc::clone(shared), caller, given, head).await
+            terminal::open(Arc::clone(shared), caller, given, head)
         }
         (Place::Api(Found::Row(row, name)), Some(caller)) => {
             let given = match row.method {

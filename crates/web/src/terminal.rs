@@ -71,7 +71,7 @@ const TYPED_BEAT: Duration = Duration::from_secs(1);
 const TYPED_MAX: usize = 256;
 
 /// Opens the socket of a terminal.
-pub(crate) async fn open(
+pub(crate) fn open(
     shared: Arc<Shared>,
     caller: Caller,
     given: Given,

@@ -9,6 +9,7 @@ pub mod frame;
 pub mod hold;
 pub mod home;
 pub mod plan;
+mod read;
 mod response;
 mod row;
 pub mod size;

@@ -79,9 +79,14 @@ pub(super) fn body_of(recorded: &Recorded) -> rusqlite::Result<String> {
 fn read(seq: u64, at: i64, session: String, body: &str) -> Option<Recorded> {
     let subject = Subject::of(session);
     if !body.starts_with(NOTED) {
-        return Some(Recorded::new(seq, at, subject, serde_json::from_str(body).ok()?));
+        return Some(Recorded::new(
+            seq,
+            at,
+            subject,
+            serde_json::from_slice(body.as_bytes()).ok()?,
+        ));
     }
-    let Noted { event, from, status } = serde_json::from_str(body).ok()?;
+    let Noted { event, from, status } = serde_json::from_slice(body.as_bytes()).ok()?;
     let (event, from) = (event.into_owned(), from.map(Cow::into_owned));
     Some(Recorded { seq, at, subject, event, from, status })
 }

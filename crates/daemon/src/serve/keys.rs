@@ -9,6 +9,7 @@ use crate::panics::held;
 use crate::pools::{Kind, Pools};
 use glis_core::Refusal;
 use glis_wire::client::{Request, Response, Trouble};
+use glis_wire::frame::Frame;
 use rusqlite::{Connection, OptionalExtension as _, params};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -139,7 +140,9 @@ impl Keys {
                 "this key was used for another call; a key names one call".to_owned(),
             ),
             Ok(Row::Begun { response, seq, .. }) => {
-                let said = response.and_then(|text| serde_json::from_str(&text).ok());
+                let said = response.and_then(|text| {
+                    Response::read(&Frame::Words(text.into_bytes())).ok().map(Box::new)
+                });
                 said.map_or(Known::CutShort(seq.cast_unsigned()), Known::Said)
             }
             Err(fault) => trouble(

@@ -137,7 +137,7 @@ pub(super) async fn output(
 async fn next_output(holder: &mut Peer) -> bool {
     loop {
         match holder.next().await {
-            Ok(Some(frame)) => match frame.words::<Report>() {
+            Ok(Some(frame)) => match Report::read(&frame) {
                 Ok(Report::Output { .. }) => return true,
                 Ok(Report::Ended(_)) => return false,
                 Ok(_) | Err(_) => {}

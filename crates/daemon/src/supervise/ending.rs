@@ -5,6 +5,7 @@ use super::connection::{AGAIN_FIRST, AGAIN_LAST};
 use super::supervisor::Supervisor;
 use crate::holder::{AT_ONCE, Holder, is_held, meet, order_end};
 use crate::mailbox::Published;
+use crate::tasks::beside;
 use glis_core::session::Session;
 use glis_core::{Event, SessionId};
 use glis_wire::hold::{Children, Ladder};
@@ -49,7 +50,7 @@ pub(super) async fn see_to_end(
     if let Ok((peer, hello)) = meet(&dir).await
         && hello.generation == generation
     {
-        drop(tokio::spawn(order_end(peer, AT_ONCE, children)));
+        beside(order_end(peer, AT_ONCE, children));
     }
     if watch.ended_within(&mut news, BESIDE_LADDER).await {
         return;

@@ -86,7 +86,7 @@ pub(super) async fn until_gone(supervisor: &Supervisor, session: &Session) {
                 return;
             }
             while let Ok(Some(frame)) = peer.next().await {
-                if matches!(frame.words::<Report>(), Ok(Report::Ended(_))) {
+                if matches!(Report::read(&frame), Ok(Report::Ended(_))) {
                     peer.send(&Order::Collected).await.ok();
                 }
             }

@@ -5,6 +5,7 @@ use super::link::Link;
 use super::supervisor::Supervisor;
 use crate::links::HolderCommand;
 use crate::screens;
+use crate::tasks::beside_on;
 use glis_agent::{Shown, Source};
 use glis_core::SessionId;
 use glis_core::input::{Outcome, Use};
@@ -21,10 +22,10 @@ impl Supervisor {
     /// Looks whether a session is in use, and tells.
     pub(crate) fn check_idle(self: &Arc<Self>, id: SessionId, spell: u64, cause: StopCause) {
         let supervisor = Arc::clone(self);
-        drop(self.runtime.spawn(async move {
+        beside_on(&self.runtime, async move {
             let usage = supervisor.look_for_use(&id, cause).await;
             supervisor.tell(&id, Outcome::UseChecked { spell, cause, usage }).await;
-        }));
+        });
     }
 
     /// Asks the task that supervises its holder. One that ends meanwhile gives no answer.

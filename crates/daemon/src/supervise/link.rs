@@ -220,7 +220,7 @@ impl Link {
             return Ok(());
         }
         // A holder of another version may have words that we do not know; the rest still counts.
-        let Ok(report) = frame.words::<Report>() else { return Ok(()) };
+        let Ok(report) = Report::read(&frame) else { return Ok(()) };
         match report {
             Report::Output { end } => self.output_moved(end).await?,
             Report::Wrote { order } => self.written(order).await,

@@ -9,6 +9,7 @@ use crate::jobs::LISTEN;
 use crate::locks::is_locked;
 use crate::panics::caught;
 use crate::peer::Peer;
+use crate::tasks::beside;
 use glis_core::event::Ending;
 use glis_core::input::World;
 use glis_core::leftover::Leftovers;
@@ -28,7 +29,7 @@ pub(super) async fn recover(supervisor: &Arc<Supervisor>, session: Session) {
     warn!(session = %session.id, "{LISTEN}: {why}");
     faults::give_up(supervisor, &session.id, &why).await;
     let supervisor = Arc::clone(supervisor);
-    drop(tokio::spawn(async move {
+    beside(async move {
         if still_held(&supervisor, &session).await {
             faults::until_gone(&supervisor, &session).await;
         }
@@ -38,7 +39,7 @@ pub(super) async fn recover(supervisor: &Arc<Supervisor>, session: Session) {
         }
         let world = World::Gone { left: Leftovers::default() };
         supervisor.tell_world(session.id, world).await;
-    }));
+    });
 }
 
 /// After a start of the daemon: finds out what became of a session's process, and supervises it if it
@@ -71,13 +72,13 @@ async fn find_out(supervisor: &Arc<Supervisor>, session: Session) {
         // It lives and does not speak. What the log says of it stays true until it does.
         let commands = supervisor.links.open(&session.id);
         let standing = Standing::Unclear(None);
-        drop(tokio::spawn(faults::supervise(
+        beside(faults::supervise(
             Arc::clone(supervisor),
             Box::new(session),
             commands,
             None,
             standing,
-        )));
+        ));
         return;
     }
     let (own, known) = (Arc::clone(supervisor), session.clone());
@@ -103,7 +104,7 @@ async fn stay_until_caught_up(supervisor: &Arc<Supervisor>, session: Session, me
     let standing = Standing::Unclear(Some(told));
     let supervised =
         faults::supervise(Arc::clone(supervisor), Box::new(session), commands, Some(met), standing);
-    drop(tokio::spawn(supervised));
+    beside(supervised);
     drop(tokio::time::timeout(CATCH_UP_TIME, caught_up).await);
 }
 

@@ -5,6 +5,7 @@
 //! line each, so that a test can wait for one before it moves time; `fired` holds those that have fired.
 
 use super::time::Time;
+use crate::tasks::beside;
 use glis_core::TimerKey;
 use glis_os::watch::Watch;
 use std::fs::OpenOptions;
@@ -24,7 +25,7 @@ fn folder() -> Option<PathBuf> {
 pub(super) fn begin(time: &Time) {
     let Some(folder) = folder() else { return };
     let time = time.clone();
-    drop(tokio::spawn(async move {
+    beside(async move {
         let Ok(watch) = Watch::new() else { return };
         if watch.entries_of(&folder).is_err() {
             return;
@@ -41,7 +42,7 @@ pub(super) fn begin(time: &Time) {
                 return;
             }
         }
-    }));
+    });
 }
 
 fn moved(folder: &Path) -> Option<Duration> {

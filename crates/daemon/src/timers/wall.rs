@@ -1,6 +1,7 @@
 //! Being told by the kernel that the clock on the wall was set, so that no timer has to look at it again
 //! and again.
 
+use crate::tasks::beside;
 use glis_os::Clock;
 use std::time::Duration;
 use tokio::sync::watch;
@@ -12,7 +13,7 @@ const CLOCK_PACE: Duration = Duration::from_secs(30);
 /// Counts how often the clock was set, and how often the machine has woken up: that sets it as well. It
 /// belongs to the runtime that this is called in.
 pub(super) fn follow(sets: watch::Sender<u64>) {
-    drop(tokio::spawn(async move {
+    beside(async move {
         let clock = match Clock::watch() {
             Ok(clock) => Some(clock),
             Err(fault) => {
@@ -27,5 +28,5 @@ pub(super) fn follow(sets: watch::Sender<u64>) {
             }
             sets.send_modify(|times| *times += 1);
         }
-    }));
+    });
 }
