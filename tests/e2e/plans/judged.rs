@@ -62,6 +62,8 @@ fn an_agent_is_told_what_judges_it_and_what_was_not_accepted() -> Outcome {
     plan(&house, &tasks)?;
     let said = house.ok(&["execute"])?;
     assert!(said.contains("2 of 2 tasks are done"), "{said}");
+    // What goes on by itself needs nobody.
+    assert!(said.contains("a: failed: not accepted") && !said.contains("glis skip a"), "{said}");
     let all = runs(&house, "a")?;
     let states: Vec<&Value> = all.iter().map(|run| &run["state"]).collect();
     assert_eq!(states, ["failed", "succeeded"]);

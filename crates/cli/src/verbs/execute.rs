@@ -184,7 +184,7 @@ fn follow(
 
 /// Tells what a run is, unless that was told.
 fn tell(run: &RunView, shown: &mut Vec<(String, String)>) -> Result<(), Complaint> {
-    let line = words::plan::run(run);
+    let line = words::plan::change(run);
     let known = shown.iter_mut().find(|(id, _)| *id == run.run_id);
     match known {
         Some((_, former)) if *former == line => return Ok(()),

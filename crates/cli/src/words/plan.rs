@@ -55,7 +55,7 @@ pub(crate) fn run(run: &RunView) -> String {
             )
         }
         RunState::Succeeded => format!("{task}: done"),
-        RunState::Failed => format!("{task}: failed: {}", failed(run)),
+        RunState::Failed => format!("{task}: failed: {}{}", fault(run), ways_on(run)),
         RunState::Canceled => {
             format!("{task}: canceled, its session was removed; `glis restart {task}` begins anew")
         }
@@ -178,33 +178,46 @@ fn unmerged(
     }
 }
 
-fn failed(run: &RunView) -> String {
-    let task = &run.task_id;
-    let place = match &run.worktree {
-        Some(worktree) => format!("; its worktree is {worktree}"),
-        None => String::new(),
-    };
-    let why = match &run.fault {
+/// A run that has become something else while it is followed: a task that failed may be tried again by itself, and
+/// what to do is told once nothing moves any more.
+pub(crate) fn change(run: &RunView) -> String {
+    match run.state {
+        RunState::Failed if !run.skipped => format!("{}: failed: {}", run.task_id, fault(run)),
+        _ => self::run(run),
+    }
+}
+
+fn fault(run: &RunView) -> String {
+    match &run.fault {
         Some(RunFault::NotBegun(why)) => format!("it could not begin: {why}"),
         Some(RunFault::NotStarted(why)) => format!("its agent did not run: {why}"),
         Some(RunFault::NotAccepted(why)) => {
             let log = run.accept_log.as_ref().map(|log| format!(" (.glis/runs/{log})"));
-            let why = ends(why);
-            return format!(
-                "not accepted: {why}{}{place}; `glis resume {task}` has its agent mend it, `glis judge {task}` \
-                 judges it again, `glis accept {task}` takes it as it is, `glis skip {task}` goes on without it",
-                log.unwrap_or_default()
-            );
+            format!("not accepted: {}{}", ends(why), log.unwrap_or_default())
         }
-        Some(RunFault::Rejected) => {
-            return format!(
-                "rejected{place}; `glis resume {task} --prompt TEXT` goes on, `glis restart {task}` begins \
-                 anew, `glis skip {task}` goes on without it"
-            );
-        }
+        Some(RunFault::Rejected) => "rejected".to_owned(),
         None => "its agent did not run".to_owned(),
+    }
+}
+
+/// Where a run that has failed has left its work, and the ways on from there.
+fn ways_on(run: &RunView) -> String {
+    let task = &run.task_id;
+    let place = run.worktree.as_ref().map(|worktree| format!("; its worktree is {worktree}"));
+    let ways = match &run.fault {
+        Some(RunFault::NotAccepted(_)) => format!(
+            "`glis resume {task}` has its agent mend it, `glis judge {task}` judges it again, `glis accept {task}` \
+             takes it as it is, `glis skip {task}` goes on without it"
+        ),
+        Some(RunFault::Rejected) => format!(
+            "`glis resume {task} --prompt TEXT` goes on, `glis restart {task}` begins anew, `glis skip {task}` goes \
+             on without it"
+        ),
+        Some(RunFault::NotBegun(_) | RunFault::NotStarted(_)) | None => {
+            format!("`glis restart {task}` begins anew")
+        }
     };
-    format!("{why}{place}; `glis restart {task}` begins anew")
+    format!("{}; {ways}", place.unwrap_or_default())
 }
 
 /// What was wrong, and the last lines of what that has printed.
