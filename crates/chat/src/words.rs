@@ -82,10 +82,16 @@ pub fn resuming(idle_secs: u64) -> String {
     }
 }
 
-/// The list of sessions; so many `more` rest for longer. `current` is the id of the chat's own.
+/// The list of sessions, those that need a person first; so many `more` rest for longer. `current` is the id of the chat's own.
 pub fn sessions(all: &[SessionRow], more: usize, current: Option<&str>) -> Text {
     let mut text = Text::default().bold("Sessions:").and("\n");
+    let mut group = None;
     for session in all {
+        let former = group.replace(session.need);
+        if former != Some(session.need) {
+            text = text.and(if former.is_some() { "\n\n" } else { "\n" });
+            text = text.bold(session.need.words());
+        }
         let marker = if Some(session.id.as_str()) == current { "\u{2192} " } else { " " };
         let persona = session.persona.as_deref().unwrap_or("default");
         let sign = emoji(session.status);

@@ -134,7 +134,7 @@ fn carry_out(verb: Verb, out: &Out) -> Result<(), Complaint> {
     match verb {
         Verb::New(new) => make::new(new, out),
         Verb::Loop(wants) => make::iterate(wants, out),
-        Verb::Ls { all } => look::ls(Request::List { all }, out),
+        Verb::Ls { all, needs_me } => look::ls(Request::List { all }, needs_me, out),
         Verb::Show(named) => look::show(&named.name, out),
         Verb::Attach(named) => attach::attach(&named.name, out),
         Verb::Send { name, text, file } => session::send(name, &text, &file, out),

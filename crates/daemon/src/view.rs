@@ -14,6 +14,7 @@ use glis_core::spec::IdleLimit;
 use glis_core::talk::{Ask, Delivery, Message};
 use glis_core::{Event, Recorded, Status};
 use glis_record::conversation::{Account, Digest};
+use glis_wire::need::Need;
 use glis_wire::view::{
     CompanionView, DetachedView, ElsewhereView, LimitsView, LoopView, SessionRow, SessionView,
     UsageView, WaitingFor,
@@ -131,7 +132,7 @@ pub(crate) fn row(session: &Session, beside: &Beside) -> SessionRow {
     // What the rules are about to answer waits for no person.
     let waiting = session.asks().into_iter().filter(|ask| ask.answerer.is_person());
     let waiting: Vec<WaitingFor> = waiting.map(waiting_for).collect();
-    SessionRow {
+    let row = SessionRow {
         id: session.id.0.clone(),
         name: session.name.clone(),
         status: session.status(),
@@ -188,13 +189,17 @@ pub(crate) fn row(session: &Session, beside: &Beside) -> SessionRow {
         judging: false,
         waits_to_start: session.starts.deferred.map(|deferred| deferred.why),
         last_accessed_at: beside.accessed_at.map(time),
+        seen: session.agent.generation == 0
+            || beside.accessed_at.is_some_and(|at| at >= session.times.last_active_at),
+        need: Need::default(),
         process_kept: session.is_frozen(),
         looped: session.ahead.looped.as_deref().map(|own| Box::new(looped(own, session, cost))),
         tasks_done: tally.done,
         tasks_active: tally.active,
         tasks_open: tally.open,
         changed_files: session.saved.snapshot.as_ref().and_then(|snapshot| snapshot.changed),
-    }
+    };
+    SessionRow { need: Need::of(&row), ..row }
 }
 
 /// A session with everything that is known about it.

@@ -6,11 +6,11 @@
 
 mod deed;
 mod editor;
+mod fits;
 mod input;
 mod message;
 mod model;
 mod palette;
-mod rank;
 mod runtime;
 mod theme;
 mod typed;

@@ -1,8 +1,8 @@
 //! The commands that fit some words, each with the session that it is about: what `:` finds.
 
 use crate::command::Command;
+use crate::fits::fits;
 use crate::model::Model;
-use crate::rank::fits;
 
 /// So many are more than are read; the best come first.
 const FOUND_MAX: usize = 200;

@@ -30,7 +30,7 @@ const PLAIN: &str = r#"{
     "resumed_at": null, "idle_timeout_secs": 600, "can_pause": true, "can_resume": false,
     "snapshot": null, "conversation_summary": null, "last_action": null, "pending_tasks": [],
     "queued": 0, "waiting_for": null, "auto_yes": false, "generation": 1,
-    "last_accessed_at": "2026-01-02T00:00:00Z", "verdict": "", "operation": null, "failure": null,
+    "last_accessed_at": "2026-01-02T00:00:00Z", "seen": true, "verdict": "", "operation": null, "failure": null,
     "cut_off": false, "limit_until": null, "killed": [], "warnings": [], "pause_rule": null,
     "argv": [], "model": null, "persona": null, "in_place": false, "attached": 0,
     "output_gap_at": null, "env_names": []

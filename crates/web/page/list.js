@@ -2,7 +2,11 @@
 /** The list of sessions, who needs a person first. */
 
 import { ago, h, inSight, redraw } from "./dom.js";
+import { NEEDS } from "./store.js";
 import { counts } from "./work.js";
+
+/** More that rest than these are folded. */
+const REST_SHOWN = 4;
 
 /** A mark for each state, so that colour is never the only sign. */
 export const MARKS = {
@@ -54,6 +58,16 @@ function row(session, current) {
   );
 }
 
+/** Many that rest are folded. @param {string} text @param {import("./store.js").Session[]} own @param {boolean} rests @param {string} current */
+function group(text, own, rests, current) {
+  if (!own.length) return "";
+  const head = [h("span", null, text), " ", h("span", { class: "faint" }, String(own.length))];
+  const rows = h("ul", null, ...own.map((session) => row(session, session.id === current)));
+  if (!rests || own.length <= REST_SHOWN) return h("section", { class: "group" }, h("h2", null, ...head), rows);
+  const open = own.some((session) => session.id === current) || document.getElementById("at-rest")?.hasAttribute("open");
+  return h("details", { class: "group", id: "at-rest", open }, h("summary", null, ...head), rows);
+}
+
 /** @param {Element} place @param {import("./store.js").Store} store @param {string} current */
 export function drawList(place, store, current) {
   const asks = store.asks().length;
@@ -68,7 +82,7 @@ export function drawList(place, store, current) {
       h("span", { class: "name" }, "Questions"),
       h("span", { class: asks ? "badge warm" : "when faint" }, asks ? `${asks} open` : "none open"),
     ),
-    h("ul", null, ...sessions.map((session) => row(session, session.id === current))),
+    ...NEEDS.map(([need, text]) => group(text, sessions.filter((session) => session.need === need), need === "rest", current)),
     sessions.length && !store.more ? "" : h("p", { class: "faint pad" }, store.more ? `${store.more} more at rest.` : "No sessions."),
     h("p", { class: "places" }, ...PLACES.map(([name, text]) => h("a", {
       href: `#/${name}`, id: `row-${name}`, "aria-current": current === name ? "page" : null }, text))),

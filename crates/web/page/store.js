@@ -10,23 +10,11 @@ const READ_MS = 10000;
 
 /** @typedef {Record<string, any>} Session */
 
-/** Who needs a person comes first: the order *ready for me*. @param {Session} session */
-export function rank(session) {
-  // What it asked and nobody answered is for a person still.
-  if (session.was_asking?.length) return 0;
-  // It came back from the middle of a turn, and nobody has said how that goes on.
-  if (session.cut_off && session.status === "idle") return 0;
-  const seen = session.last_accessed_at;
-  const unseen = seen ? Date.parse(seen) < Date.parse(session.last_active_at) : session.generation > 0;
-  switch (session.status) {
-    case "waiting": return 0;
-    case "failed": case "interrupted": return 1;
-    case "idle": return unseen ? 2 : 3;
-    case "completed": return unseen ? 2 : 5;
-    case "busy": case "pausing": case "resuming": return 4;
-    default: return 5;
-  }
-}
+/** The groups of sessions, those that need a person most first. */
+export const NEEDS = [["you", "Needs you"], ["failed", "Failed"], ["new", "New"], ["working", "Working"], ["idle", "Idle"], ["rest", "At rest"]];
+
+/** @param {Session} session */
+const rank = (session) => NEEDS.findIndex(([need]) => need === session.need);
 
 export class Store {
   /** @param {(former: Session | undefined, session: Session) => void} changed */

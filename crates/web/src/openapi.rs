@@ -126,7 +126,7 @@ fn session() -> Value {
     let mut fields = Map::new();
     let kinds: [(&Value, &[&str]); 8] = [
         (&text, &["id", "name", "status", "agent", "mode", "repo_root", "created_at"]),
-        (&text, &["last_active_at"]),
+        (&text, &["last_active_at", "need"]),
         (
             &maybe,
             &[
@@ -145,7 +145,7 @@ fn session() -> Value {
                 "plan",
             ],
         ),
-        (&flag, &["resumable", "can_pause", "can_resume", "auto_yes", "is_compacted"]),
+        (&flag, &["resumable", "can_pause", "can_resume", "auto_yes", "is_compacted", "seen"]),
         (&number, &["idle_timeout_secs", "queued", "generation", "seconds_since_activity"]),
         (&texts, &["pending_tasks", "former_refs"]),
         (&objects, &["asks"]),

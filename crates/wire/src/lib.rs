@@ -8,6 +8,7 @@ pub mod client;
 pub mod frame;
 pub mod hold;
 pub mod home;
+pub mod need;
 pub mod plan;
 mod read;
 mod response;

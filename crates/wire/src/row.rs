@@ -1,5 +1,6 @@
 //! A session as a list has it: what faces show of each of many. The field names are the contract's.
 
+use crate::need::Need;
 use glis_core::Status;
 use glis_core::looping::{Breaker, LoopContext, LoopEnd};
 use glis_core::merge::Unmerged;
@@ -107,6 +108,12 @@ pub struct SessionRow {
     /// When a person last looked at it.
     #[serde(default)]
     pub last_accessed_at: Option<String>,
+    /// A person has looked at what it did last.
+    #[serde(default)]
+    pub seen: bool,
+    /// How much it needs a person.
+    #[serde(default)]
+    pub need: Need,
     /// Its pause has done so: the process is there, and so is the memory that it holds.
     #[serde(default)]
     pub process_kept: bool,

@@ -307,6 +307,23 @@ fn without_a_log_and_its_copies_sessions_are_known_by_their_own_folders() -> Out
     Ok(())
 }
 
+/// It is saved after it has come to rest, and by hand.
+#[test]
+fn the_card_of_a_session_at_rest_names_its_last_snapshot() -> Outcome {
+    let house = House::new()?;
+    house.rehearsal("blue")?;
+    house.turn("blue", "write a.txt one")?;
+    house.ok(&["stop", "blue"])?;
+    house.ok(&["snapshot", "blue"])?;
+    let shown = house.show("blue")?;
+    let card = house.home().join("sessions").join(text_of(&shown, "id")?).join("card.json");
+    eventually("the snapshot is on the card", || {
+        let card = std::fs::read(&card).unwrap_or_default();
+        let card: Value = serde_json::from_slice(&card).unwrap_or_default();
+        shown["snapshot"].is_object() && card["snapshot"] == shown["snapshot"]
+    })
+}
+
 /// How many bytes a start reads in a house with so many events and the checkpoint `kept` or not.
 fn read_by_a_start(events: &str, kept: Kept) -> Outcome<u64> {
     let house = House::new()?;

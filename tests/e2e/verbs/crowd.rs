@@ -4,7 +4,7 @@
 
 use crate::support::bot::BotHouse;
 use crate::support::crowd::{gather, name};
-use crate::support::house::{House, Outcome};
+use crate::support::house::{House, Outcome, eventually};
 use crate::support::tmux::Tmux;
 use crate::support::web::Web;
 use serde_json::{Value, json};
@@ -17,9 +17,9 @@ const USUAL_SESSIONS: usize = 4000;
 /// So many that rest are listed.
 const RESTING: usize = 200;
 
-/// What a session at rest may hold of the daemon's memory: five were seen once the daemon had given back what it read, and
+/// What a session at rest may hold of the memory of a daemon in silence: three were seen (release build, 20,000 sessions).
 /// twelve before.
-const KIB_PER_SESSION: usize = 16;
+const KIB_PER_SESSION: usize = 4;
 
 fn names(list: &Value) -> Outcome<Vec<&str>> {
     let rows = list.as_array().ok_or("no array")?.iter();
@@ -121,11 +121,14 @@ fn thousands_at_rest_break_no_list_and_slow_nothing_that_lives() -> Outcome {
     assert_eq!(names(&all)?.last(), Some(&name(count - 1).as_str()));
     assert_eq!(house.show(&name(count - 1))?["status"], "suspended");
     faces(&mut bot, more)?;
-    let kib = kib_of(bot.house.daemon_pid()?)?;
-    eprintln!("the daemon {kib:>22} KiB, before {alone} KiB");
-    let each = kib.saturating_sub(alone) / count;
-    assert!(each <= KIB_PER_SESSION, "{each} KiB for each session");
-    Ok(())
+    let daemon = bot.house.daemon_pid()?;
+    let each = |kib: usize| kib.saturating_sub(alone) / count;
+    eprintln!("the daemon, just asked {:>10} KiB, before {alone} KiB", kib_of(daemon)?);
+    let told = eventually("memory is given back", || {
+        kib_of(daemon).is_ok_and(|kib| each(kib) <= KIB_PER_SESSION)
+    });
+    eprintln!("the daemon, in silence {:>10} KiB", kib_of(daemon)?);
+    told
 }
 
 #[test]

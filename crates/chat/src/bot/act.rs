@@ -194,7 +194,8 @@ impl Bot {
 
     fn sessions(&self, asked: &Asked) -> Dealt {
         let list = self.call(asked, Request::List { all: false })?;
-        let Response::Sessions { rows: all, more } = list else { return Err(unfit()) };
+        let Response::Sessions { rows: mut all, more } = list else { return Err(unfit()) };
+        all.sort_by_key(|session| session.need);
         if all.is_empty() {
             return self.reply(asked, words::NO_SESSIONS);
         }

@@ -5,6 +5,7 @@ use crate::store::Seen;
 use crate::text::Style;
 use glis_core::talk::AskKind;
 use glis_core::verdict::Want;
+use glis_wire::need::Need;
 use glis_wire::view::WaitingFor;
 use serde_json::json;
 
@@ -45,12 +46,17 @@ fn sessions_are_listed_as_ever() {
     critic.persona = Some("critic".to_owned());
     let mut bad = session("red", "suspended");
     bad.last_active_at = "?".to_owned();
-    let text = sessions(&[critic.row, session("green", "idle").row, bad.row], 0, Some("id-green"));
-    let expected = "Sessions:\n\n \u{1f7e2} blue (critic)\n 2026-11-16 10:30\n\
-        \u{2192} \u{1f535} green (default)\n 2026-11-16 10:30\n \u{26aa} red (default)\n unknown";
+    (critic.need, bad.need) = (Need::Working, Need::Rest);
+    let green = SessionRow { need: Need::Working, ..session("green", "idle").row };
+    let text = sessions(&[critic.row, green, bad.row], 0, Some("id-green"));
+    let expected = "Sessions:\n\nworking\n \u{1f7e2} blue (critic)\n 2026-11-16 10:30\n\
+        \u{2192} \u{1f535} green (default)\n 2026-11-16 10:30\n\nat rest\n \u{26aa} red (default)\n unknown";
     assert_eq!(text.text, expected);
     let styles: Vec<Style> = text.entities.iter().map(|entity| entity.style).collect();
-    assert_eq!(styles, [Style::Bold, Style::Code, Style::Code, Style::Code]);
+    assert_eq!(
+        styles,
+        [Style::Bold, Style::Bold, Style::Code, Style::Code, Style::Bold, Style::Code]
+    );
     let many: Vec<_> = (0..11).map(|n| session(&format!("s{n}"), "busy").row).collect();
     assert!(sessions(&many, 0, None).text.ends_with("11 sessions are active."));
     assert!(sessions(&many[1..], 3801, None).text.ends_with("3801 more rest for longer."));

@@ -61,6 +61,9 @@ pub(crate) enum Verb {
         /// Include all others, also removed ones
         #[arg(long)]
         all: bool,
+        /// Only those that go on when a person has done something: they ask, or have failed
+        #[arg(long)]
+        needs_me: bool,
     },
     /// Show everything about one session
     Show(Named),

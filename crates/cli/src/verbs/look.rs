@@ -11,10 +11,13 @@ use glis_wire::client::{Request, Response, ScreenView};
 use serde_json::json;
 use std::io::{self, Write as _};
 
-pub(super) fn ls(request: Request, out: &Out) -> Result<(), Complaint> {
+pub(super) fn ls(request: Request, needs_me: bool, out: &Out) -> Result<(), Complaint> {
     let mut control = control::connect()?;
     let list = ask(&mut control, request)?;
-    let Response::Sessions { rows, more } = list else { return Err(unexpected()) };
+    let Response::Sessions { mut rows, more } = list else { return Err(unexpected()) };
+    if needs_me {
+        rows.retain(|row| row.need.is_for_a_person());
+    }
     let mut given_back = None;
     if let Response::Daemon(daemon) = ask(&mut control, Request::DaemonStatus)? {
         given_back = words::given_back(daemon.memory_given_back_bytes);
@@ -27,7 +30,7 @@ pub(super) fn ls(request: Request, out: &Out) -> Result<(), Complaint> {
             drop(writeln!(io::stderr(), "{told}"));
         }
     }
-    if more > 0 {
+    if more > 0 && !needs_me {
         drop(writeln!(io::stderr(), "{}", words::more(more)));
     }
     let lines = || [Some(words::table(&rows)), given_back].into_iter().flatten();

@@ -107,32 +107,32 @@ impl Event {
     /// Whether a session's card is written anew after this. Not after every event: each card is a
     /// sync. Whatever else has happened, the agent's own words tell again.
     pub fn is_for_the_card(&self, session: &Session) -> bool {
-        // To a session that runs a message is handed over soon; here it may wait for long.
-        let waits = matches!(self, Self::MessageQueued { .. }) && !session.runs();
-        waits
+        // To a session that runs a message is handed over soon, and what it has changed is saved again; one at rest
+        // may stay as it is for long.
+        let stays = matches!(self, Self::MessageQueued { .. } | Self::WorktreeSaved { .. });
+        (stays && !session.runs())
             || matches!(
                 self,
                 Self::WorktreeMade { .. }
-| Self::CreationEnded { .. }
-| Self::ProcessStarted { .. }
-| Self::ProcessAdopted { .. }
-| Self::StartFailed { .. }
-| Self::AgentRefLearned { .. }
-| Self::Paused { .. }
-| Self::Suspended { .. }
-| Self::IdleLimitSet { .. }
-| Self::ResumeAppointed { .. }
-| Self::ResumeFellDue
-| Self::PauseTakenOver { .. }
-| Self::LimitOver { .. }
-| Self::Loop(_)
-| Self::Interrupted { .. }
-| Self::Completed
-| Self::Failed { .. }
-| Self::Archived { .. }
-// What the user has switched off stays off.
-| Self::AutoYesSet { .. }
-| Self::Returned { .. }
+                    | Self::CreationEnded { .. }
+                    | Self::ProcessStarted { .. }
+                    | Self::ProcessAdopted { .. }
+                    | Self::StartFailed { .. }
+                    | Self::AgentRefLearned { .. }
+                    | Self::Paused { .. }
+                    | Self::Suspended { .. }
+                    | Self::IdleLimitSet { .. }
+                    | Self::ResumeAppointed { .. }
+                    | Self::ResumeFellDue
+                    | Self::PauseTakenOver { .. }
+                    | Self::LimitOver { .. }
+                    | Self::Loop(_)
+                    | Self::Interrupted { .. }
+                    | Self::Completed
+                    | Self::Failed { .. }
+                    | Self::Archived { .. }
+                    | Self::AutoYesSet { .. }
+                    | Self::Returned { .. }
             )
     }
 }

@@ -1,15 +1,31 @@
-//! The lines of the list: sessions by repository, who needs a person first.
+//! The lines of the list: sessions by what they need, or by repository; who needs a person first.
 
 use super::Model;
 use crate::editor::Editor;
-use crate::rank::{Rank, fits, rank};
+use crate::fits::fits;
+use glis_wire::need::Need;
 use glis_wire::view::SessionRow;
 use std::collections::{BTreeMap, BTreeSet};
+use std::iter;
+
+/// More that rest than these are folded.
+const REST_SHOWN: usize = 4;
+
+/// What the groups of the list are.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Order {
+    #[default]
+    Need,
+    Repository,
+}
 
 #[derive(Default)]
 pub(crate) struct List {
     /// As they were last put in order.
     pub(crate) lines: Vec<Line>,
+    pub(crate) order: Order,
+    /// Those at rest are shown, however many.
+    pub(crate) unfolded: bool,
     /// The session that was in hand when it was removed: its row stays until a key moves the hand, so that no key
     /// reaches another one.
     pub(crate) removed: Option<SessionRow>,
@@ -23,11 +39,18 @@ pub(crate) struct List {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Line {
-    /// A repository, with how many of its sessions follow.
-    Group {
+    /// A repository, and how many sessions it has.
+    Repository {
         repo: String,
         sessions: usize,
     },
+    /// What sessions need, and how many do.
+    Group {
+        need: Need,
+        sessions: usize,
+    },
+    /// How many are not shown, by status.
+    Folded(String),
     Session(String),
     Gap,
 }
@@ -37,7 +60,7 @@ impl List {
     pub(crate) fn ids(&self) -> impl DoubleEndedIterator<Item = &String> {
         self.lines.iter().filter_map(|line| match line {
             Line::Session(id) => Some(id),
-            Line::Group { .. } | Line::Gap => None,
+            Line::Repository { .. } | Line::Group { .. } | Line::Folded(_) | Line::Gap => None,
         })
     }
 
@@ -56,34 +79,79 @@ impl List {
     }
 }
 
+/// What needs a person is told by the time since when; everything else stays as it was made, so that nothing moves
+/// without a reason.
+fn place_in_group<'a>(need: Need, session: &'a SessionRow) -> (Option<&'a str>, &'a str, &'a str) {
+    let asked = session.asks.first().and_then(|ask| ask.since.as_deref());
+    let since = asked.or(Some(&session.last_active_at)).filter(|_| need == Need::You);
+    (since, &session.created_at, &session.id)
+}
+
+fn sorted<'a>(sessions: impl Iterator<Item = &'a SessionRow>) -> Vec<(Need, &'a SessionRow)> {
+    let mut all: Vec<_> = sessions.map(|session| (Need::of(session), session)).collect();
+    all.sort_by_key(|(need, session)| (*need, place_in_group(*need, session)));
+    all
+}
+
+impl List {
+    /// A group for each repository, the one that needs a person most first.
+    fn by_repository(sessions: Vec<(Need, &SessionRow)>) -> Vec<Vec<Line>> {
+        let mut groups: BTreeMap<&str, Vec<(Need, &SessionRow)>> = BTreeMap::new();
+        for one in sessions {
+            groups.entry(&one.1.repo_root).or_default().push(one);
+        }
+        let mut groups: Vec<_> = groups.into_iter().collect();
+        groups.sort_by_key(|(repo, sessions)| (sessions.first().map(|(need, _)| *need), *repo));
+        let lines = groups.into_iter().map(|(repo, sessions)| {
+            let head = Line::Repository { repo: repo.to_owned(), sessions: sessions.len() };
+            let rows = sessions.iter().map(|(_, session)| Line::Session(session.id.clone()));
+            iter::once(head).chain(rows).collect()
+        });
+        lines.collect()
+    }
+
+    /// A group for each need. Many that rest are one line, but for the one in hand and those that are marked.
+    fn by_need(&self, sessions: &[(Need, &SessionRow)], hand: Option<&String>) -> Vec<Vec<Line>> {
+        let rest = sessions.iter().filter(|(need, _)| *need == Need::Rest).count();
+        let folds = rest > REST_SHOWN && rest < sessions.len() && !self.unfolded;
+        let folds = folds && self.filter.text().is_empty();
+        let stays = |id: &String| Some(id) == hand || self.marked.contains(id);
+        let group = |need: Need| {
+            let own = || sessions.iter().filter(|(one, _)| *one == need).map(|(_, own)| own);
+            let count = own().count();
+            let mut lines = vec![Line::Group { need, sessions: count }];
+            let mut hidden: BTreeMap<&str, usize> = BTreeMap::new();
+            for session in own() {
+                if folds && need == Need::Rest && !stays(&session.id) {
+                    *hidden.entry(session.status.word()).or_default() += 1;
+                } else {
+                    lines.push(Line::Session(session.id.clone()));
+                }
+            }
+            if !hidden.is_empty() {
+                let counts = hidden.iter().map(|(word, count)| format!("{count} {word}"));
+                lines.push(Line::Folded(counts.collect::<Vec<_>>().join(", ")));
+            }
+            (count > 0).then_some(lines)
+        };
+        Need::ALL.into_iter().filter_map(group).collect()
+    }
+}
+
 impl Model {
-    /// Puts the list in order. Within a rank sessions stay as they were made, so that nothing moves
-    /// without a reason. The session in hand stays in hand, also if it was removed; if the filter hides it, the one
+    /// Puts the list in order. The session in hand stays in hand, also if it was removed; if the filter hides it, the one
     /// in its place is.
     pub(crate) fn put_in_order(&mut self) {
         let place = self.place();
         if self.removed_in_hand().is_none_or(|gone| self.rows.all.contains_key(&gone.id)) {
             self.list.removed = None;
         }
-        let mut groups: BTreeMap<&str, Vec<(Rank, &SessionRow)>> = BTreeMap::new();
         let wanted = self.rows.all.values().filter(|session| self.list.lets_through(session));
-        for session in wanted.chain(&self.list.removed) {
-            groups.entry(&session.repo_root).or_default().push((rank(session), session));
-        }
-        for sessions in groups.values_mut() {
-            sessions.sort_by(|(one, a), (other, b)| {
-                (one, &a.created_at, &a.id).cmp(&(other, &b.created_at, &b.id))
-            });
-        }
-        let mut groups: Vec<_> = groups.into_iter().collect();
-        let readiest = |sessions: &[(Rank, &SessionRow)]| sessions.first().map(|(rank, _)| *rank);
-        groups.sort_by(|(one, a), (other, b)| (readiest(a), one).cmp(&(readiest(b), other)));
-        let mut lines = Vec::new();
-        for (repo, sessions) in groups {
-            lines.extend((!lines.is_empty()).then_some(Line::Gap));
-            lines.push(Line::Group { repo: repo.to_owned(), sessions: sessions.len() });
-            lines.extend(sessions.iter().map(|(_, session)| Line::Session(session.id.clone())));
-        }
+        let sessions = sorted(wanted.chain(&self.list.removed));
+        let lines = match self.list.order {
+            Order::Need => self.list.by_need(&sessions, self.hand.selected.as_ref()).concat(),
+            Order::Repository => List::by_repository(sessions).join(&Line::Gap),
+        };
         self.list.lines = lines;
         self.list.settles_at = None;
         let listed = |id: &String| self.list.ids().any(|listed| listed == id);

@@ -26,12 +26,14 @@ fn the_overview_on_a_usual_terminal() {
         "",
         "
  glis  1 waiting  1 failed  1 busy  4 sessions
- app 2  ~/src
-▌ ? fix-login waiting     claude    Bash: rm -rf target                      5m
-  ● docs      busy        claude    (2 queued)                        212M   5m
- server 2  ~/src
-  ✗ 日本語    failed      claude    the agent is not installed               5m
-  ‖ api       paused      claude    edit src/api.rs                          5m
+ needs you 1
+▌ ? fix-login app    claude    Bash: rm -rf target                           5m
+ failed 1
+  ✗ 日本語    server claude    the agent is not installed                    5m
+ working 1
+  ● docs      app    claude    (2 queued)                             212M   5m
+ at rest 1
+  ‖ api       server claude    edit src/api.rs                               5m
 ────────────────────────────────────────────────────────────────────────────────
  fix-login  ? waiting  claude
  glis/fix-login · ~/trees/fix-login
@@ -50,14 +52,14 @@ fn side_by_side_where_there_is_room() {
         "G",
         "
  glis  1 waiting  1 failed  1 busy  4 sessions
- app 2  ~/src                               │ api  ‖ paused  claude
-  ? fix-login waiting     Bash: rm -r…   5m │ glis/api · ~/trees/api
-  ● docs      busy        (2 queued)     5m │ 1 terminal 2 conversation 3 diff 4 snapshots 5 runs 6 events
-                                            │
- server 2  ~/src                            │ ⏸ PAUSED  Paused 5m ago · by you
-  ✗ 日本語    failed      the agent i…   5m │   Last Action: edit src/api.rs
-▌ ‖ api       paused      edit src/ap…   5m │   Pending: write tests · update docs · ship
-                                            │
+ needs you 1                                │ api  ‖ paused  claude
+  ? fix-login app    Bash: rm -rf tar…   5m │ glis/api · ~/trees/api
+ failed 1                                   │ 1 terminal 2 conversation 3 diff 4 snapshots 5 runs 6 events
+  ✗ 日本語    server the agent is not…   5m │
+ working 1                                  │ ⏸ PAUSED  Paused 5m ago · by you
+  ● docs      app    (2 queued)          5m │   Last Action: edit src/api.rs
+ at rest 1                                  │   Pending: write tests · update docs · ship
+▌ ‖ api       server edit src/api.rs     5m │
                                             │
                                             │
  a answer  enter attach  s send  u resume  n new  q quit                                               ? keys
@@ -72,12 +74,14 @@ fn forty_columns_are_enough() {
         "j",
         "
  glis  1 waiting  1 failed  1 busy
- app 2  ~/src
-  ? fix-login waiting     Bash: r…   5m
-▌ ● docs      busy        (2 queu…   5m
- server 2  ~/src
-  ✗ 日本語    failed      the age…   5m
-  ‖ api       paused      edit sr…   5m
+ needs you 1
+  ? fix-login app    Bash: rm -rf…   5m
+ failed 1
+▌ ✗ 日本語    server the agent is…   5m
+ working 1
+  ● docs      app    (2 queued)      5m
+ at rest 1
+  ‖ api       server edit src/api…   5m
  a answer  enter attach  s send  ? keys
 ",
     );

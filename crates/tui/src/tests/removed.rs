@@ -20,10 +20,10 @@ fn a_session_that_is_removed_keeps_its_row_until_a_key_moves_the_hand() {
         assert!(frame.contains("`fix-login` was removed; j goes on"), "{key}\n{frame}");
         desk.pass(700);
         desk.press("j");
-        assert_eq!(desk.selected(), "docs", "{key}: what stood below it");
+        assert_eq!(desk.selected(), "日本語", "{key}: what stood below it");
         desk.pass(5000);
         assert!(!desk.frame().contains("was removed"), "{}", desk.frame());
-        assert_eq!(desk.press("p"), "pause id-docs", "{key}");
+        assert_eq!(desk.press("p"), "pause id-日本語", "{key}");
     }
 }
 
@@ -63,13 +63,17 @@ fn marks_that_were_removed_are_not_replaced_by_the_row_in_hand() {
     for key in ["p", "D", "t", "Y"] {
         let mut desk = Desk::new(few());
         desk.press("space");
-        assert_eq!(desk.selected(), "docs");
+        assert_eq!(desk.selected(), "日本語");
         desk.event("fix-login", Status::Archived);
         assert_eq!(desk.press(key), "", "{key}");
         let frame = desk.frame();
         assert!(frame.contains("nothing is marked any more"), "{key}\n{frame}");
         desk.pass(700);
-        assert_eq!(desk.press("p"), "pause id-docs", "{key}: the next one is for the row in hand");
+        assert_eq!(
+            desk.press("p"),
+            "pause id-日本語",
+            "{key}: the next one is for the row in hand"
+        );
     }
 }
 

@@ -36,13 +36,14 @@ fn is_empty(line: &str) -> bool {
 fn the_overview_on_a_desk() {
     check((120, 40), "", "
  glis  1 waiting  1 failed  1 busy  4 sessions
- app 2  ~/src                                   │ fix-login  ? waiting  claude
-▌ ? fix-login waiting     Bash: rm -rf ta…   5m │ glis/fix-login · ~/trees/fix-login
-  ● docs      busy        (2 queued)         5m │ 1 terminal  2 conversation  3 diff  4 snapshots  5 runs  6 events
- server 2  ~/src                                │ ? Bash: rm -rf target
-  ✗ 日本語    failed      the agent is no…   5m │   a answers
-  ‖ api       paused      edit src/api.rs    5m │
-                                                │ $ cargo test
+ needs you 1                                    │ fix-login  ? waiting  claude
+▌ ? fix-login app    Bash: rm -rf target     5m │ glis/fix-login · ~/trees/fix-login
+ failed 1                                       │ 1 terminal  2 conversation  3 diff  4 snapshots  5 runs  6 events
+  ✗ 日本語    server the agent is not ins…   5m │
+ working 1                                      │ ? Bash: rm -rf target
+  ● docs      app    (2 queued)              5m │   a answers
+ at rest 1                                      │
+  ‖ api       server edit src/api.rs         5m │ $ cargo test
                                                 │ running 3 tests
  a answer  enter attach  s send  ctrl+x p pause  n new  q quit                                                   ? keys
 ");
@@ -52,12 +53,14 @@ fn the_overview_on_a_desk() {
 fn the_overview_on_a_wide_screen() {
     check((200, 50), "j", "
  glis  1 waiting  1 failed  1 busy  4 sessions
- app 2  ~/src                                                                                     │ docs  ● busy  claude · (2 queued) · 212 MB
-  ? fix-login waiting     claude    glis/fix-login Bash: rm -rf target                         5m │ glis/docs · ~/trees/docs
-▌ ● docs      busy        claude    glis/docs      (2 queued)                           212M   5m │ 1 terminal  2 conversation  3 diff  4 snapshots  5 runs  6 events
- server 2  ~/src                                                                                  │
-  ✗ 日本語    failed      claude    glis/日本語    the agent is not installed                  5m │
-  ‖ api       paused      claude    glis/api       edit src/api.rs                             5m │
+ needs you 1                                                                                      │ 日本語  ✗ failed  claude
+  ? fix-login app    claude    Bash: rm -rf target                                             5m │ glis/日本語 · ~/trees/日本語
+ failed 1                                                                                         │ 1 terminal  2 conversation  3 diff  4 snapshots  5 runs  6 events
+▌ ✗ 日本語    server claude    the agent is not installed                                      5m │
+ working 1                                                                                        │ ✗ the agent is not installed
+  ● docs      app    claude    (2 queued)                                               212M   5m │
+ at rest 1                                                                                        │
+  ‖ api       server claude    edit src/api.rs                                                 5m │
  a answer  enter attach  s send  ctrl+x p pause  n new  q quit                                                                                                                                   ? keys
 ");
 }
@@ -69,8 +72,8 @@ fn a_box_for_a_loop_on_a_usual_terminal() {
         "l Check space a space page",
         "
  glis  1 waiting  1 failed  1 busy  4 sessions
- app 2  ~/src
-▌ ? fix-login waiting     claude    Bash: rm -rf target                      5m
+ needs you 1
+▌ ? fix-login app    claude    Bash: rm -rf target                           5m
   ╭─ new loop in app ────────────────────────────────────────────────────────╮
   │ prompt    Check a page                                                   │
   │ name      check-a-page                                                   │
@@ -83,6 +86,7 @@ fn a_box_for_a_loop_on_a_usual_terminal() {
   │ until     a command that succeeds, such as `cargo test`                  │
   │ options   the usual ones                                                 │
   ╰──────────────────────────────────────────────────────────────────────────╯
+ running 3 tests
  enter start  tab next field  ctrl+j new line  ctrl+g editor  esc close
 ",
     );
@@ -95,14 +99,16 @@ fn the_trash_on_a_usual_terminal() {
         "T",
         "
  glis  1 waiting  1 failed  1 busy  4 sessions
- app 2  ~/src
-▌ ? fix-login waiting     claude    Bash: rm -rf target                      5m
-  ● docs      busy        claude    (2 queued)                        212M   5m
- server 2  ~/src
+ needs you 1
+▌ ? fix-login app    claude    Bash: rm -rf target                           5m
+ failed 1
+  ✗ 日本語    server claude    the agent is not installed                    5m
+ working 1
  ╭─ trash: nothing in it is deleted yet ──────────────────────────────────────╮
  │ spike    removed 5m ago · kept until 2026-01-31 · claude · glis/spike      │
  │ old-try  removed 31d ago · due · claude · glis/old-try                     │
  ╰────────────────────────────────────────────────────────────────────────────╯
+ fix-login  ? waiting  claude
  glis/fix-login · ~/trees/fix-login
  1 terminal  2 conversation  3 diff  4 snapshots  5 runs  6 events
  ? Bash: rm -rf target
@@ -121,16 +127,18 @@ fn what_auto_yes_answered_on_forty_columns() {
         "A",
         "
  glis  1 waiting  1 failed  1 busy
- app 2  ~/src
-▌ ? fix-login waiting     Bash: r…   5m
-  ● docs      busy        (2 queu…   5m
- server 2  ~/src
+ needs you 1
+▌ ? fix-login app    Bash: rm -rf…   5m
+ failed 1
+  ✗ 日本語    server the agent is…   5m
+ working 1
  ╭─ what auto-yes answered ───────────╮
  │   5m docs  Bash: cargo test        │
  │      accept: rule `cargo`, which … │
  │   5m gone  Bash: curl x            │
  │      manual: no rule is about `cu… │
  ╰────────────────────────────────────╯
+ 1 terminal 2 3 4 5 6
  ? Bash: rm -rf target
    a answers
  $ cargo test
@@ -147,11 +155,12 @@ fn a_message_with_a_file_on_forty_columns() {
         "F ~/notes.md enter look",
         "
  glis  1 waiting  1 failed  1 busy
- app 2  ~/src
+ needs you 1
  ╭─ message to fix-login ─────────────╮
  │ look                               │
  │ + /home/ada/notes.md               │
  ╰────────────────────────────────────╯
+  ‖ api       server edit src/api…   5m
  enter send  ctrl+j new line
 ",
     );

@@ -15,8 +15,50 @@ fn names(desk: &Desk) -> Vec<&str> {
 #[test]
 fn who_needs_a_person_stands_first_and_is_in_hand() {
     let desk = Desk::new(few());
-    assert_eq!(names(&desk), ["fix-login", "docs", "日本語", "api"]);
+    assert_eq!(names(&desk), ["fix-login", "日本語", "docs", "api"]);
     assert_eq!(desk.selected(), "fix-login");
+}
+
+#[test]
+fn of_many_that_rest_only_a_line_is_shown_until_it_is_unfolded() {
+    let mut sessions: Vec<_> =
+        (0..6).map(|n| session(&format!("old-{n}"), Status::Suspended)).collect();
+    sessions[5].status = Status::Paused;
+    let mut desk = Desk::new(sessions.clone());
+    assert_eq!(names(&desk).len(), 6, "where nothing else is, nothing is folded");
+    sessions.push(session("docs", Status::Busy));
+    let mut desk_of_all = Desk::new(sessions);
+    std::mem::swap(&mut desk, &mut desk_of_all);
+    assert_eq!((names(&desk).len(), desk.selected()), (1, "docs"));
+    let frame = desk.frame();
+    assert!(frame.contains("▸ 1 paused, 5 suspended  . shows them"), "{frame}");
+    desk.press(".");
+    assert_eq!(names(&desk).len(), 7);
+    // What is in hand or marked stays in sight.
+    desk.press("j space .");
+    assert_eq!((names(&desk).len(), desk.selected()), (3, "old-1"));
+    assert!(desk.frame().contains("▸ 1 paused, 3 suspended"), "{}", desk.frame());
+    desk.press("/ old-4 enter");
+    assert!(names(&desk).contains(&"old-4"), "a filter looks at all");
+}
+
+#[test]
+fn the_list_is_sorted_by_repository_for_those_who_want_that() {
+    let mut desk = Desk::new(few());
+    desk.press("O");
+    assert_eq!(names(&desk), ["fix-login", "docs", "日本語", "api"]);
+    let frame = desk.frame();
+    assert!(frame.contains(" app 2  ~/src") && frame.contains("● docs      busy"), "{frame}");
+    desk.press("O");
+    assert_eq!(names(&desk), ["fix-login", "日本語", "docs", "api"]);
+}
+
+#[test]
+fn who_has_waited_longest_is_first() {
+    let mut waits: Vec<_> =
+        ["one", "two"].iter().map(|name| session(name, Status::Waiting)).collect();
+    waits[1].last_active_at = "2025-12-31T23:00:00Z".to_owned();
+    assert_eq!(names(&Desk::new(waits)), ["two", "one"]);
 }
 
 #[test]
@@ -54,7 +96,7 @@ fn an_event_counts_at_once_and_the_rest_is_looked_at_once() {
 #[test]
 fn the_list_settles_after_a_moment_and_the_hand_stays_on_its_session() {
     let mut desk = Desk::new(few());
-    desk.press("j");
+    desk.press("j j");
     assert_eq!(desk.selected(), "docs");
     let mut now = session("docs", Status::Failed);
     now.created_at = "2025-01-01T00:00:00Z".to_owned();
@@ -68,7 +110,7 @@ fn the_list_settles_after_a_moment_and_the_hand_stays_on_its_session() {
 #[test]
 fn one_chord_pauses_cancels_and_resumes() {
     let mut desk = Desk::new(few());
-    desk.press("j");
+    desk.press("j j");
     assert_eq!(desk.press("ctrl+x p"), "pause id-docs");
     desk.event("docs", Status::Pausing);
     assert_eq!(desk.press("ctrl+x p"), "cancel_pause id-docs");
@@ -143,7 +185,7 @@ fn a_resume_of_what_waits_goes_to_its_question() {
 #[test]
 fn what_is_still_under_way_is_not_passed_over_by_an_undo() {
     let mut desk = Desk::new(few());
-    desk.press("j Y y");
+    desk.press("j j Y y");
     let ended = |desk: &mut Desk, ticket| {
         let response =
             Response::Done { session: whole(session("docs", Status::Busy)), already: false };
@@ -189,7 +231,7 @@ fn what_ends_or_removes_is_asked_first() {
 #[test]
 fn several_are_done_at_once() {
     let mut desk = Desk::new(few());
-    assert_eq!(desk.press("space space p"), "pause id-fix-login, pause id-docs");
+    assert_eq!(desk.press("space space p"), "pause id-fix-login, pause id-日本語");
     assert!(desk.model.list.marked.is_empty());
     desk.press("g v j j");
     assert_eq!(desk.model.list.marked.len(), 3);
@@ -200,7 +242,7 @@ fn several_are_done_at_once() {
 #[test]
 fn an_action_is_a_wheel_on_its_row_until_it_ends() {
     let mut desk = Desk::new(few());
-    desk.press("j p");
+    desk.press("j j p");
     assert!(desk.frame().contains("PAUSING..."), "{}", desk.frame());
     assert!(desk.model.next_change().is_some_and(|at| at <= desk.model.now.ms + 120));
     let session = whole(session("docs", Status::Paused));
@@ -217,7 +259,7 @@ fn an_action_is_a_wheel_on_its_row_until_it_ends() {
 #[test]
 fn what_was_done_is_kept_as_lines_and_undone() {
     let mut desk = Desk::new(few());
-    desk.press("j p");
+    desk.press("j j p");
     let done = Response::Done { session: whole(session("docs", Status::Paused)), already: false };
     desk.tell(Msg::Ended { ticket: 1, result: Ok(Box::new(done)) });
     assert_eq!(desk.press("z"), "resume id-docs");

@@ -107,7 +107,7 @@ fn what_is_taken_out_of_a_pause_of_everything_is_not_counted_and_offers_its_way_
 #[test]
 fn who_gives_the_answers_away_is_asked_and_every_row_shows_it() {
     let mut desk = Desk::new(few());
-    assert_eq!(desk.press("j Y"), "");
+    assert_eq!(desk.press("j j Y"), "");
     assert!(desk.frame().contains("Have rules allow what `docs` asks"), "{}", desk.frame());
     assert_eq!(desk.press("n Y y"), "auto_yes id-docs");
     ended(&mut desk, 1, "docs");
@@ -153,7 +153,7 @@ fn what_is_begun_is_begun_in_the_repository_of_the_row_in_hand() {
 #[test]
 fn an_undo_of_what_is_not_in_hand_or_was_long_ago_is_named_first() {
     let mut desk = Desk::new(few());
-    desk.press("j p");
+    desk.press("j j p");
     ended(&mut desk, 1, "docs");
     desk.press("k");
     assert_eq!(desk.press("z"), "");
@@ -161,7 +161,7 @@ fn an_undo_of_what_is_not_in_hand_or_was_long_ago_is_named_first() {
     assert_eq!(desk.press("n"), "");
     assert_eq!(desk.press("z z"), "resume id-docs", "the same key says yes");
     let mut desk = Desk::new(few());
-    desk.press("j p");
+    desk.press("j j p");
     ended(&mut desk, 1, "docs");
     desk.pass(185_000);
     assert_eq!(desk.press("z"), "");
@@ -177,7 +177,7 @@ fn an_undo_of_what_is_not_in_hand_or_was_long_ago_is_named_first() {
 #[test]
 fn only_what_was_done_here_is_undone() {
     let mut desk = Desk::new(few());
-    desk.press("j p");
+    desk.press("j j p");
     let paused = |at: &str| {
         let mut paused = session("docs", Status::Paused);
         paused.paused_at = Some(at.to_owned());
@@ -208,7 +208,7 @@ fn a_daemon_that_was_stopped_is_started_by_a_key_alone() {
         frame.contains("the daemon was stopped; agents run on  enter starts it again"),
         "{frame}"
     );
-    desk.press("j j");
+    desk.press("j");
     let quiet = |effects: Vec<Effect>| effects.is_empty();
     assert!(quiet(desk.pass(50)) && quiet(desk.pass(10_000)), "nothing asks the daemon");
     assert_eq!(desk.press("enter"), "start the daemon");

@@ -7,7 +7,7 @@ use crate::command::{Command, Way};
 use crate::deed::{Deed, PauseWith, Reply};
 use crate::editor::Editor;
 use crate::message::{Effect, Tab};
-use crate::model::{Done, End, Link, Mode, Model, Repeat, Sure, pauses_of};
+use crate::model::{Done, End, Link, Mode, Model, Order, Repeat, Sure, pauses_of};
 use crate::wanted::Wanted;
 use glis_core::Status;
 use glis_core::input::IfRunning;
@@ -80,6 +80,17 @@ pub(super) fn run(model: &mut Model, command: Command) {
         Command::FormerTab => turn_tab(model, Tab::ALL.len() - 1),
         Command::Tab(at) => show_nth(model, at),
         Command::Filter => model.mode = Mode::Filter,
+        Command::Order => {
+            model.list.order = match model.list.order {
+                Order::Need => Order::Repository,
+                Order::Repository => Order::Need,
+            };
+            model.put_in_order();
+        }
+        Command::Fold => {
+            model.list.unfolded = !model.list.unfolded;
+            model.put_in_order();
+        }
         Command::Palette => model.mode = Mode::Palette { words: Editor::default(), at: 0 },
         Command::Undo => undo(model),
         Command::History => model.mode = Mode::History,

@@ -1,13 +1,14 @@
-//! The list: a line for each session, under its repository.
+//! The list: a line for each session, under what it needs or under its repository.
 
 use super::bars::{AUTO_YES, wheel};
 use super::pen::{Pen, width};
 use super::question;
 use crate::command::Command;
 use crate::keymap::Place;
-use crate::model::{Line, Link, Model, was_asking};
+use crate::model::{Line, Link, Model, Order, was_asking};
 use glis_client::labels::{CUT_OFF, KEPT, Tone, mark, tone};
 use glis_core::Status;
+use glis_wire::need::Need;
 use glis_wire::view::SessionRow;
 use ratatui_core::layout::Rect;
 use ratatui_core::style::Modifier;
@@ -21,6 +22,8 @@ const AGE_COLUMNS: u16 = 4;
 const NOTE_COLUMNS_MIN: u16 = 6;
 /// With so many columns there is room for the agent, and for numbers.
 const ROOMY: u16 = 76;
+/// With so many there is room for words that a mark tells as well.
+const WIDE: u16 = 100;
 const AGENT_COLUMNS: u16 = 9;
 /// Numbers and branches leave at least so much to words.
 const WORDS_COLUMNS: u16 = 30;
@@ -78,6 +81,10 @@ impl Number {
 
 struct Columns {
     name: u16,
+    /// None where the head of the group says it, or there is no other.
+    repository: Option<u16>,
+    /// None where the mark has to say it.
+    status: Option<u16>,
     /// None where there is no room for it.
     branch: Option<u16>,
     numbers: Vec<Number>,
@@ -91,27 +98,55 @@ fn branch_columns(model: &Model, room: u16) -> Option<u16> {
     Some(longest.min(BRANCH_COLUMNS)).filter(|most| *most <= left)
 }
 
+/// The name of a session's repository.
+fn folder_of(session: &SessionRow) -> &str {
+    session.repo_root.rsplit('/').next().unwrap_or_default()
+}
+
+/// How much of the names of repositories is told, where there are several and no heads for them.
+fn repository_columns(model: &Model) -> Option<u16> {
+    let all = || model.rows.all.values();
+    let first = all().next().map(|session| &session.repo_root);
+    let several = all().any(|session| Some(&session.repo_root) != first);
+    let told = several && model.list.order == Order::Need;
+    let longest = all().map(|session| width(folder_of(session))).max()?;
+    told.then_some(longest.min(STATUS_COLUMNS))
+}
+
 pub(super) fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
     if model.list.lines.is_empty() {
         return nothing(model, pen, area);
     }
     let first = first_line(model, area.height);
     let names = model.rows.all.values().map(|session| width(&session.name)).max().unwrap_or(0);
-    let room = area.width.saturating_sub(4 + STATUS_COLUMNS + 1 + AGE_COLUMNS + 1);
+    // Under its group the mark tells the status.
+    let worded = model.list.order == Order::Repository || area.width >= WIDE;
+    let status = worded.then_some(STATUS_COLUMNS);
+    let beside = status.map_or(0, |columns| columns + 1);
+    let room = area.width.saturating_sub(4 + beside + AGE_COLUMNS + 1);
     // A narrow list leaves a third of itself to what is said of a session, a wide one more.
     let most = if area.width >= ROOMY { area.width * 2 / 5 } else { area.width / 3 };
     let name = names.min(NAME_COLUMNS).min(most).min(room).max(4);
-    let room = room.saturating_sub(name + 1 + AGENT_COLUMNS + 1);
-    let numbers = if area.width >= ROOMY { Number::shown(model, room) } else { Vec::new() };
-    let told: u16 = numbers.iter().map(|number| number.columns() + 1).sum();
     let roomy = area.width >= ROOMY;
-    let branch = roomy.then(|| branch_columns(model, room.saturating_sub(told))).flatten();
-    let columns = Columns { name, branch, numbers };
+    let repository = repository_columns(model);
+    let beside = repository.filter(|_| roomy).map_or(0, |columns| columns + 1);
+    let room = room.saturating_sub(name + 1 + AGENT_COLUMNS + 1 + beside);
+    let numbers = if roomy { Number::shown(model, room) } else { Vec::new() };
+    let told: u16 = numbers.iter().map(|number| number.columns() + 1).sum();
+    let branch =
+        (area.width >= WIDE).then(|| branch_columns(model, room.saturating_sub(told))).flatten();
+    let columns = Columns { name, repository, status, branch, numbers };
     for (y, line) in (area.y..area.bottom()).zip(model.list.lines.iter().skip(first)) {
         let row = Rect { y, height: 1, ..area };
         match line {
             Line::Gap => {}
-            Line::Group { repo, sessions } => group(model, pen, row, repo, *sessions),
+            Line::Repository { repo, sessions } => head(model, pen, row, repo, *sessions),
+            Line::Group { need, sessions } => group(model, pen, row, *need, *sessions),
+            Line::Folded(counts) => {
+                let key = model.key(Place::List, Command::Fold);
+                let text = format!("▸ {counts}  {key} shows them");
+                pen.put(row.x + 2, row.y, row.width.saturating_sub(3), &text, model.theme.faint());
+            }
             Line::Session(id) => {
                 if let Some(session) = model.rows.all.get(id) {
                     session_line(model, pen, row, session, &columns);
@@ -133,7 +168,9 @@ pub(super) fn at(model: &Model, area: Rect, row: u16) -> Option<String> {
     let first = first_line(model, area.height);
     match model.list.lines.get(first + usize::from(row.checked_sub(area.y)?)) {
         Some(Line::Session(id)) => Some(id.clone()),
-        Some(Line::Group { .. } | Line::Gap) | None => None,
+        Some(Line::Repository { .. } | Line::Group { .. } | Line::Folded(_) | Line::Gap) | None => {
+            None
+        }
     }
 }
 
@@ -142,7 +179,7 @@ fn first_line(model: &Model, rows: u16) -> usize {
     let rows = usize::from(rows);
     let is_selected = |line: &Line| match line {
         Line::Session(id) => model.hand.selected.as_ref() == Some(id),
-        Line::Group { .. } | Line::Gap => false,
+        Line::Repository { .. } | Line::Group { .. } | Line::Folded(_) | Line::Gap => false,
     };
     let at = model.list.lines.iter().position(is_selected).unwrap_or(0);
     at.saturating_sub(rows / 2).min(model.list.lines.len().saturating_sub(rows))
@@ -182,7 +219,20 @@ fn first_steps(model: &Model) -> [String; 3] {
     ["No sessions yet.".to_owned(), begin, "`glis demo` shows all of it in a minute".to_owned()]
 }
 
-fn group(model: &Model, pen: &mut Pen<'_>, row: Rect, repo: &str, sessions: usize) {
+fn group(model: &Model, pen: &mut Pen<'_>, row: Rect, need: Need, sessions: usize) {
+    let theme = model.theme;
+    let toned = match need {
+        Need::You => theme.tone(Tone::Attention),
+        Need::Failed => theme.tone(Tone::Bad),
+        Need::New | Need::Working | Need::Idle | Need::Rest => theme.text(),
+    };
+    let bold = toned.add_modifier(Modifier::BOLD);
+    let x = pen.put(row.x + 1, row.y, row.width.saturating_sub(2), need.words(), bold);
+    let room = row.right().saturating_sub(x + 2);
+    pen.put(x + 1, row.y, room, &sessions.to_string(), theme.faint());
+}
+
+fn head(model: &Model, pen: &mut Pen<'_>, row: Rect, repo: &str, sessions: usize) {
     let theme = model.theme;
     let (folder, name) = repo.rsplit_once('/').unwrap_or(("", repo));
     let bold = theme.text().add_modifier(Modifier::BOLD);
@@ -230,8 +280,14 @@ fn session_line(
     let weight = if selected { Modifier::BOLD } else { Modifier::empty() };
     pen.put(row.x + 4, row.y, columns.name, &session.name, theme.text().add_modifier(weight));
     let mut x = row.x + 4 + columns.name + 1;
-    pen.put(x, row.y, STATUS_COLUMNS, session.status.word(), toned);
-    x += STATUS_COLUMNS + 1;
+    if let Some(most) = columns.repository {
+        pen.put(x, row.y, most, folder_of(session), theme.faint());
+        x += most + 1;
+    }
+    if let Some(most) = columns.status {
+        pen.put(x, row.y, most, session.status.word(), toned);
+        x += most + 1;
+    }
     let mut end = row.right().saturating_sub(1);
     let age = model.age_of(session);
     pen.put_right(end, row.y, AGE_COLUMNS, &age, theme.faint());

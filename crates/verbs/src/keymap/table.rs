@@ -75,6 +75,8 @@ pub(super) const TABLE: &[Binding] = &[
     Binding(List, &["pgup", "ctrl+u"], C::ScrollUp, "scroll up"),
     Binding(List, &["c"], C::Copy, "copy what is shown"),
     Binding(List, &["/"], C::Filter, "filter"),
+    Binding(List, &["O"], C::Order, "by need, by repository"),
+    Binding(List, &["."], C::Fold, "show or fold what rests"),
     Binding(List, &["f"], C::Search, "find in conversations"),
     Binding(List, &["T"], C::Trash, "trash; restore from it"),
     Binding(List, &["A"], C::Judged, "what auto-yes answered"),
