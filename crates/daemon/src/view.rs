@@ -199,7 +199,7 @@ pub(crate) fn row(session: &Session, beside: &Beside) -> SessionRow {
         tasks_open: tally.open,
         changed_files: session.saved.snapshot.as_ref().and_then(|snapshot| snapshot.changed),
     };
-    SessionRow { need: Need::of(&row), ..row }
+    SessionRow { need: row.needs(), ..row }
 }
 
 /// A session with everything that is known about it.

@@ -5,8 +5,7 @@ import { ago, h, inSight, redraw } from "./dom.js";
 import { NEEDS } from "./store.js";
 import { counts } from "./work.js";
 
-/** More that rest than these are folded. */
-const REST_SHOWN = 4;
+const REST_SHOWN = 8;
 
 /** A mark for each state, so that colour is never the only sign. */
 export const MARKS = {
@@ -14,10 +13,9 @@ export const MARKS = {
   paused: "\u2016", suspended: "z", interrupted: "!", completed: "\u2713", failed: "\u2717", archived: "-",
 };
 
-/** What else there is, beside sessions. */
 const PLACES = [["plans", "Plans"], ["search", "Search"], ["trash", "Trash"], ["settings", "This device"]];
 
-/** How a session is, in a word, and in two more where that is not all. @param {import("./store.js").Session} session */
+/** @param {import("./store.js").Session} session */
 export const state = (session) => (session.process_kept ? `${session.status}, process kept` : session.status);
 
 /** @param {import("./store.js").Session} session */
@@ -30,7 +28,7 @@ function details(session) {
   return parts.filter(Boolean).join(" \u00b7 ");
 }
 
-/** The repository, by the name of its folder. @param {import("./store.js").Session} session */
+/** Its repository. @param {import("./store.js").Session} session */
 function place(session) {
   return String(session.repo_root ?? "").split("/").filter(Boolean).pop() ?? "";
 }
@@ -58,13 +56,14 @@ function row(session, current) {
   );
 }
 
-/** Many that rest are folded. @param {string} text @param {import("./store.js").Session[]} own @param {boolean} rests @param {string} current */
-function group(text, own, rests, current) {
+/** Many that rest are folded. @param {any[]} all @param {string[]} group @param {string} current */
+function group(all, [need, text], current) {
+  const own = all.filter((session) => session.need === need);
   if (!own.length) return "";
-  const head = [h("span", null, text), " ", h("span", { class: "faint" }, String(own.length))];
+  const head = [text, " ", h("span", { class: "faint" }, own.length)];
   const rows = h("ul", null, ...own.map((session) => row(session, session.id === current)));
-  if (!rests || own.length <= REST_SHOWN) return h("section", { class: "group" }, h("h2", null, ...head), rows);
-  const open = own.some((session) => session.id === current) || document.getElementById("at-rest")?.hasAttribute("open");
+  if (need !== "rest" || own.length <= REST_SHOWN) return h("section", { class: "group" }, h("h2", null, ...head), rows);
+  const open = own.some(({ id }) => id === current) || document.getElementById("at-rest")?.hasAttribute("open");
   return h("details", { class: "group", id: "at-rest", open }, h("summary", null, ...head), rows);
 }
 
@@ -82,7 +81,7 @@ export function drawList(place, store, current) {
       h("span", { class: "name" }, "Questions"),
       h("span", { class: asks ? "badge warm" : "when faint" }, asks ? `${asks} open` : "none open"),
     ),
-    ...NEEDS.map(([need, text]) => group(text, sessions.filter((session) => session.need === need), need === "rest", current)),
+    ...NEEDS.map((one) => group(sessions, one, current)),
     sessions.length && !store.more ? "" : h("p", { class: "faint pad" }, store.more ? `${store.more} more at rest.` : "No sessions."),
     h("p", { class: "places" }, ...PLACES.map(([name, text]) => h("a", {
       href: `#/${name}`, id: `row-${name}`, "aria-current": current === name ? "page" : null }, text))),

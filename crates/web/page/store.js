@@ -13,9 +13,6 @@ const READ_MS = 10000;
 /** The groups of sessions, those that need a person most first. */
 export const NEEDS = [["you", "Needs you"], ["failed", "Failed"], ["new", "New"], ["working", "Working"], ["idle", "Idle"], ["rest", "At rest"]];
 
-/** @param {Session} session */
-const rank = (session) => NEEDS.findIndex(([need]) => need === session.need);
-
 export class Store {
   /** @param {(former: Session | undefined, session: Session) => void} changed */
   constructor(changed) {
@@ -121,6 +118,7 @@ export class Store {
 
   /** In the order *ready for me*. */
   ordered() {
+    const rank = (/** @type {Session} */ s) => NEEDS.findIndex(([need]) => need === s.need);
     const active = (/** @type {Session} */ s) => Date.parse(s.last_active_at);
     return [...this.sessions.values()].sort((a, b) => rank(a) - rank(b) || active(b) - active(a));
   }

@@ -18,7 +18,6 @@ const USUAL_SESSIONS: usize = 4000;
 const RESTING: usize = 200;
 
 /// What a session at rest may hold of the memory of a daemon in silence: three were seen (release build, 20,000 sessions).
-/// twelve before.
 const KIB_PER_SESSION: usize = 4;
 
 fn names(list: &Value) -> Outcome<Vec<&str>> {

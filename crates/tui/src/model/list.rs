@@ -88,7 +88,7 @@ fn place_in_group<'a>(need: Need, session: &'a SessionRow) -> (Option<&'a str>, 
 }
 
 fn sorted<'a>(sessions: impl Iterator<Item = &'a SessionRow>) -> Vec<(Need, &'a SessionRow)> {
-    let mut all: Vec<_> = sessions.map(|session| (Need::of(session), session)).collect();
+    let mut all: Vec<_> = sessions.map(|session| (session.needs(), session)).collect();
     all.sort_by_key(|(need, session)| (*need, place_in_group(*need, session)));
     all
 }

@@ -9,7 +9,6 @@ use crate::model::{End, Link, Mode, Model, NEW_DRAFT, Page, Sure, UnderWay, paus
 use glis_core::Status;
 use glis_core::plan::RunState;
 use glis_wire::client::Response;
-use glis_wire::need::Need;
 use glis_wire::plan::{PlanView, TaskState};
 use glis_wire::view::{GateView, SessionRow};
 
@@ -120,12 +119,12 @@ fn take(model: &mut Model, session: SessionRow) {
     }
     let is_shown = model.hand.selected.as_ref() == Some(&session.id);
     let (generation, pid) = (session.generation, session.pid);
-    let need = Need::of(&session);
+    let need = session.needs();
     let former = model.rows.all.insert(session.id.clone(), session);
     let begins = pid.is_some() && former.as_ref().is_some_and(|former| former.pid != pid);
     match former {
         None => model.put_in_order(),
-        Some(former) if Need::of(&former) != need => settle(model),
+        Some(former) if former.needs() != need => settle(model),
         Some(_) => {}
     }
     if is_shown && model.pane.preview.generation != generation {
@@ -172,9 +171,9 @@ pub(super) fn event(model: &mut Model, event: News) {
     }
     if let (Some(status), Some(session)) = (event.status, model.rows.all.get_mut(&id)) {
         let former = session.status;
-        let before = Need::of(session);
+        let before = session.needs();
         session.status = status;
-        let (name, after) = (session.name.clone(), Need::of(session));
+        let (name, after) = (session.name.clone(), session.needs());
         if before != after {
             settle(model);
         }
