@@ -173,10 +173,7 @@ pub(crate) fn row(session: &Session, beside: &Beside) -> SessionRow {
         generation: session.agent.generation,
         verdict: session.course.rule.to_string(),
         operation: session.operation().map(|(_, operation)| operation.to_string()),
-        failure: session
-            .failure()
-            .map(ToString::to_string)
-            .or_else(|| session.talk.turn_failed.clone()),
+        failure: failure(session),
         cut_off: session.talk.cut_off,
         limit_until: session.starts.limit_until.as_deref().map(limit_until),
         usage: digest.account.as_ref().map(usage),
@@ -189,8 +186,7 @@ pub(crate) fn row(session: &Session, beside: &Beside) -> SessionRow {
         judging: false,
         waits_to_start: session.starts.deferred.map(|deferred| deferred.why),
         last_accessed_at: beside.accessed_at.map(time),
-        seen: session.agent.generation == 0
-            || beside.accessed_at.is_some_and(|at| at >= session.times.last_active_at),
+        seen: is_seen(session, beside),
         need: Need::default(),
         process_kept: session.is_frozen(),
         looped: session.ahead.looped.as_deref().map(|own| Box::new(looped(own, session, cost))),
@@ -200,6 +196,18 @@ pub(crate) fn row(session: &Session, beside: &Beside) -> SessionRow {
         changed_files: session.saved.snapshot.as_ref().and_then(|snapshot| snapshot.changed),
     };
     SessionRow { need: row.needs(), ..row }
+}
+
+/// Why it failed, or its last turn did.
+fn failure(session: &Session) -> Option<String> {
+    let failed = session.failure().map(ToString::to_string);
+    failed.or_else(|| session.talk.turn_failed.clone())
+}
+
+/// Whether a person has looked at what it did last.
+fn is_seen(session: &Session, beside: &Beside) -> bool {
+    let looked = |at| at >= session.times.last_active_at;
+    session.agent.generation == 0 || beside.accessed_at.is_some_and(looked)
 }
 
 /// A session with everything that is known about it.

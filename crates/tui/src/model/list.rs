@@ -81,7 +81,7 @@ impl List {
 
 /// What needs a person is told by the time since when; everything else stays as it was made, so that nothing moves
 /// without a reason.
-fn place_in_group<'a>(need: Need, session: &'a SessionRow) -> (Option<&'a str>, &'a str, &'a str) {
+fn place_in_group(need: Need, session: &SessionRow) -> (Option<&str>, &str, &str) {
     let asked = session.asks.first().and_then(|ask| ask.since.as_deref());
     let since = asked.or(Some(&session.last_active_at)).filter(|_| need == Need::You);
     (since, &session.created_at, &session.id)

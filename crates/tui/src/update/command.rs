@@ -80,17 +80,7 @@ pub(super) fn run(model: &mut Model, command: Command) {
         Command::FormerTab => turn_tab(model, Tab::ALL.len() - 1),
         Command::Tab(at) => show_nth(model, at),
         Command::Filter => model.mode = Mode::Filter,
-        Command::Order => {
-            model.list.order = match model.list.order {
-                Order::Need => Order::Repository,
-                Order::Repository => Order::Need,
-            };
-            model.put_in_order();
-        }
-        Command::Fold => {
-            model.list.unfolded = !model.list.unfolded;
-            model.put_in_order();
-        }
+        Command::Order | Command::Fold => arrange(model, command),
         Command::Palette => model.mode = Mode::Palette { words: Editor::default(), at: 0 },
         Command::Undo => undo(model),
         Command::History => model.mode = Mode::History,
@@ -104,6 +94,17 @@ pub(super) fn run(model: &mut Model, command: Command) {
         Command::Suspend => model.effects.push(Effect::Suspend),
         Command::Redraw => model.effects.push(Effect::Redraw),
     }
+}
+
+/// Shows the list by need or by repository, with what rests or without.
+fn arrange(model: &mut Model, command: Command) {
+    let list = &mut model.list;
+    match (command, list.order) {
+        (Command::Order, Order::Need) => list.order = Order::Repository,
+        (Command::Order, Order::Repository) => list.order = Order::Need,
+        _ => list.unfolded = !list.unfolded,
+    }
+    model.put_in_order();
 }
 
 fn open_help(model: &mut Model) {
