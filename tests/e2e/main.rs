@@ -31,6 +31,7 @@ mod support {
 /// What each verb does, and what a session begins with.
 mod verbs {
     mod config;
+    mod cost;
     mod crowd;
     mod each;
     mod environment;

@@ -42,6 +42,7 @@ pub enum Does {
     Status,
     Diff,
     Log,
+    Cost,
     PauseAll,
     ResumeAll,
     /// What is to be done with the plan of a repository.
@@ -134,7 +135,7 @@ const OF_PLAN: &str =
     "[execute|pause|resume|restart|accept|judge|reject|skip|approve|decline TASK] [@repo]";
 
 /// Each command, in the order of the help.
-pub const COMMANDS: [Known; 17] = [
+pub const COMMANDS: [Known; 18] = [
     known("new", "[name] [persona] [@repo]", "Make a session and switch to it", 2, &[]),
     known("sessions", "", "List all sessions", 0, &[Looks]),
     known("switch", "<name>", "Make a session the current one", 1, &[]),
@@ -153,6 +154,7 @@ pub const COMMANDS: [Known; 17] = [
     known("status", "", "Show the current session", 0, &[OfSession, Looks]),
     known("diff", "", "Show what the session has changed", 0, &[Aside, OfSession, Looks]),
     known("log", "", "Show the end of the conversation", 0, &[OfSession, Looks]),
+    known("cost", "", "Show what was used today", 0, &[Aside, Looks]),
     known("pauseall", "", "Pause everything", 0, &[Aside]),
     known("resumeall", "", "Resume what was paused", 0, &[Aside]),
     known("plan", OF_PLAN, "Show or execute the plan", 2, &[Aside]),
@@ -232,6 +234,7 @@ fn does(verb: &str, words: Vec<String>, repo: Option<String>) -> Option<Does> {
         "status" => Does::Status,
         "diff" => Does::Diff,
         "log" => Does::Log,
+        "cost" => Does::Cost,
         "pauseall" => Does::PauseAll,
         "resumeall" => Does::ResumeAll,
         "plan" => Does::Plan { verb: plan_verb(first.as_deref(), words.next())?, repo },

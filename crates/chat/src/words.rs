@@ -30,7 +30,7 @@ use crate::text::{Text, clean};
 use glis_client::labels::state;
 use glis_core::Status;
 use glis_core::session::Deferral;
-use glis_wire::view::{Entry, FileDiffView, SessionRow, SessionView, Voice};
+use glis_wire::view::{CostView, Entry, FileDiffView, SessionRow, SessionView, Voice};
 use pause::was_asking;
 use serde_json::Value;
 
@@ -80,6 +80,26 @@ pub fn resuming(idle_secs: u64) -> String {
     } else {
         "Resuming session...".to_owned()
     }
+}
+
+/// What sessions have used today, the dearest first.
+pub fn costs(all: &[CostView]) -> Text {
+    let mut text = Text::default().bold("Used today:");
+    for one in all {
+        text = text.and("\n").code(&one.key).and(&used(one.usd, one.tokens_in, one.tokens_out));
+    }
+    if all.is_empty() {
+        return text.and(" nothing, as far as agents tell it.");
+    }
+    let usd = all.iter().filter_map(|one| one.usd).reduce(|sum, one| sum + one);
+    let sum = |tokens: fn(&CostView) -> u64| all.iter().map(tokens).sum::<u64>();
+    let together = used(usd, sum(|one| one.tokens_in), sum(|one| one.tokens_out));
+    if all.len() > 1 { text.and(&format!("\ntogether{together}")) } else { text }
+}
+
+fn used(usd: Option<f64>, tokens_in: u64, tokens_out: u64) -> String {
+    let usd = usd.map_or_else(String::new, |usd| format!(" ${usd:.2}"));
+    format!("{usd} \u{b7} {tokens_in} tokens in, {tokens_out} out")
 }
 
 /// The list of sessions, those that need a person first; so many `more` rest for longer. `current` is the id of the chat's own.

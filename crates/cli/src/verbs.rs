@@ -134,7 +134,9 @@ fn carry_out(verb: Verb, out: &Out) -> Result<(), Complaint> {
     match verb {
         Verb::New(new) => make::new(new, out),
         Verb::Loop(wants) => make::iterate(wants, out),
-        Verb::Ls { all, needs_me } => look::ls(Request::List { all }, needs_me, out),
+        Verb::Ls { all, needs_me } => {
+            look::ls(Request::List { all: all || needs_me }, needs_me, out)
+        }
         Verb::Show(named) => look::show(&named.name, out),
         Verb::Attach(named) => attach::attach(&named.name, out),
         Verb::Send { name, text, file } => session::send(name, &text, &file, out),
@@ -154,6 +156,7 @@ fn carry_out(verb: Verb, out: &Out) -> Result<(), Complaint> {
         }
         Verb::Log { name, follow, from } => look::log(name, from, follow, out),
         Verb::Search { words, most } => look::search(&words, most, out),
+        Verb::Cost { since, by } => look::cost(since, by, out),
         Verb::Screen { name, ansi: true, at } => look::screen(name, at, Dress::Coloured, out),
         Verb::Screen { name, ansi: false, at } => look::screen(name, at, Dress::Plain, out),
         Verb::Output { name, from, follow } => look::output(name, from, follow, out),

@@ -90,7 +90,7 @@ impl Session {
             place: Place::default(),
             agent: Agent { agent_ref, ..Agent::default() },
             talk: Talk::default(),
-            times: Times { created_at: at, last_active_at: at },
+            times: Times { created_at: at, last_active_at: at, ended_at: None },
             saved: Saved::default(),
             ahead: Ahead {
                 looped: spec.looped.clone().map(|spec| Box::new(Loop::begin(*spec))),
@@ -108,6 +108,13 @@ impl Session {
         let former = self.status();
         if self.is_activity(event) {
             self.times.last_active_at = at;
+        }
+        if let Event::TurnEnded { .. }
+        | Event::Interrupted { .. }
+        | Event::Completed
+        | Event::Failed { .. } = event
+        {
+            self.times.ended_at = Some(at);
         }
         self.account(event);
         self.forget_deferral(event);

@@ -81,6 +81,9 @@ pub struct Seen {
 pub struct Times {
     pub created_at: WallMs,
     pub last_active_at: WallMs,
+    /// When a turn of it, or all of it, last came to an end: what a person may want to look at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ended_at: Option<WallMs>,
 }
 
 /// What was saved of it.

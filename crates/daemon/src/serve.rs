@@ -4,6 +4,7 @@ mod act;
 mod answer;
 mod carry;
 mod compact;
+mod cost;
 mod cut_short;
 mod each;
 mod entitled;
@@ -249,6 +250,7 @@ async fn carry_out(
             Box::pin(keep::diff(state, steps.peer()?, &session, since, patch)).await
         }
         Request::Search { words, most } => stream::search(state, words, most).await,
+        Request::Cost { by, since } => cost::cost(state, by, since).await,
         Request::Trash => Ok(keep::trash(state).await),
         Request::Doctor => Ok(Response::Findings(state.doctor.examine().await)),
         Request::DaemonStatus => Ok(status(state).await),

@@ -17,7 +17,7 @@ use glis_record::conversation::{Account, Digest};
 use glis_wire::need::Need;
 use glis_wire::view::{
     CompanionView, DetachedView, ElsewhereView, LimitsView, LoopView, SessionRow, SessionView,
-    UsageView, WaitingFor,
+    UsageView, WaitingFor, dollars,
 };
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
@@ -132,7 +132,7 @@ pub(crate) fn row(session: &Session, beside: &Beside) -> SessionRow {
     // What the rules are about to answer waits for no person.
     let waiting = session.asks().into_iter().filter(|ask| ask.answerer.is_person());
     let waiting: Vec<WaitingFor> = waiting.map(waiting_for).collect();
-    let row = SessionRow {
+    SessionRow {
         id: session.id.0.clone(),
         name: session.name.clone(),
         status: session.status(),
@@ -187,6 +187,7 @@ pub(crate) fn row(session: &Session, beside: &Beside) -> SessionRow {
         waits_to_start: session.starts.deferred.map(|deferred| deferred.why),
         last_accessed_at: beside.accessed_at.map(time),
         seen: is_seen(session, beside),
+        // Only the house knows all that it depends on.
         need: Need::default(),
         process_kept: session.is_frozen(),
         looped: session.ahead.looped.as_deref().map(|own| Box::new(looped(own, session, cost))),
@@ -194,8 +195,7 @@ pub(crate) fn row(session: &Session, beside: &Beside) -> SessionRow {
         tasks_active: tally.active,
         tasks_open: tally.open,
         changed_files: session.saved.snapshot.as_ref().and_then(|snapshot| snapshot.changed),
-    };
-    SessionRow { need: row.needs(), ..row }
+    }
 }
 
 /// Why it failed, or its last turn did.
@@ -204,10 +204,9 @@ fn failure(session: &Session) -> Option<String> {
     failed.or_else(|| session.talk.turn_failed.clone())
 }
 
-/// Whether a person has looked at what it did last.
+/// Whether a person has looked since something of it last came to an end.
 fn is_seen(session: &Session, beside: &Beside) -> bool {
-    let looked = |at| at >= session.times.last_active_at;
-    session.agent.generation == 0 || beside.accessed_at.is_some_and(looked)
+    session.times.ended_at.is_none_or(|ended| beside.accessed_at.is_some_and(|at| at >= ended))
 }
 
 /// A session with everything that is known about it.
@@ -301,11 +300,6 @@ fn looped(looped: &Loop, session: &Session, cost: Option<u64>) -> LoopView {
         broke: *broke,
         note: looped.note.clone(),
     }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "a bill of 2^53 millionths has other problems")]
-fn dollars(micros: u64) -> f64 {
-    micros as f64 / 1e6
 }
 
 fn usage(account: &Account) -> UsageView {

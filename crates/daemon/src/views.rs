@@ -98,6 +98,8 @@ impl Views {
     fn unread(&self, session: &Session) -> SessionView {
         let mut view = view::session(session, self.by_clock(session));
         view.warnings.push(NO_ANSWER.to_owned());
+        // What is not known is nothing new.
+        view.row.seen = true;
         view
     }
 

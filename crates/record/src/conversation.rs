@@ -10,7 +10,7 @@ mod reading;
 mod summary;
 mod tally;
 
-pub use self::account::Account;
+pub use self::account::{Account, spent};
 pub use self::carried::under;
 pub use self::compaction::{Compacted, KEPT, Plan, RECENT, WORTH, compacted, handed_over};
 pub use self::digest::{Digest, account, cost_micros};

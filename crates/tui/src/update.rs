@@ -27,7 +27,7 @@ use crate::chord::{Chord, Code, Held};
 use crate::command::Command;
 use crate::input::Input;
 use crate::keymap::Place;
-use crate::message::{Effect, Msg, Now, Tab, TaskPlace, Told};
+use crate::message::{Effect, Msg, Now, PreviewNews, Tab, TaskPlace, Told};
 use crate::model::{Kind, Link, Model, Notice, Page, Preview, Shown};
 use crate::theme::Ground;
 use crate::view;
@@ -75,6 +75,11 @@ pub(crate) fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
         Msg::Ended { ticket, result } => news::ended(model, ticket, result),
         Msg::Preview { session, news } => {
             if model.pane.preview.session.as_ref() == Some(&session) {
+                // Who looks at it has looked.
+                let is_new = model.session().is_some_and(|session| !session.seen);
+                if matches!(news, PreviewNews::Painted { .. }) && is_new {
+                    model.looking.stale.insert(session);
+                }
                 model.pane.preview.hear(news);
                 past::fetch(model);
             }
@@ -99,6 +104,13 @@ pub(crate) fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
     inline::keep(model);
     past::keep(model);
     executing::keep(model);
+    // It may have come to one that the fold hides.
+    if model.hand.selected != selected
+        && model.place().is_none()
+        && model.list.filter.text().is_empty()
+    {
+        model.put_in_order();
+    }
     if model.hand.selected != selected {
         move_on(model);
         // The row of one that was removed goes once the hand rests.

@@ -100,6 +100,7 @@ pub fn perform(control: &mut Client, wanted: Wanted) -> Result<Performed, Compla
             | PlanRequest::Clean { .. },
         )
         | Request::Search { .. }
+        | Request::Cost { .. }
         | Request::Trash
         | Request::TrashAct { .. }
         | Request::Doctor

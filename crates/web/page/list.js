@@ -56,21 +56,42 @@ function row(session, current) {
   );
 }
 
-/** Many that rest are folded. @param {any[]} all @param {string[]} group @param {string} current */
+/** Whether those at rest are shown; by their number until somebody says so. @type {boolean | undefined} */
+let opened;
+/** Where that is heard. @type {Element | undefined} */
+let heard;
+let before = "";
+
+/** @param {any[]} all @param {string[]} group @param {string} current */
 function group(all, [need, text], current) {
   const own = all.filter((session) => session.need === need);
   if (!own.length) return "";
   const head = [text, " ", h("span", { class: "faint" }, own.length)];
   const rows = h("ul", null, ...own.map((session) => row(session, session.id === current)));
-  if (need !== "rest" || own.length <= REST_SHOWN) return h("section", { class: "group" }, h("h2", null, ...head), rows);
-  const open = own.some(({ id }) => id === current) || document.getElementById("at-rest")?.hasAttribute("open");
-  return h("details", { class: "group", id: "at-rest", open }, h("summary", null, ...head), rows);
+  const props = { class: "group", id: `group-${need}` };
+  if (need !== "rest") return h("section", props, h("h2", null, ...head), rows);
+  return h("details", { ...props, open: opened ?? own.length <= REST_SHOWN }, h("summary", null, ...head), rows);
+}
+
+/** @param {Element} place @param {any[]} sessions @param {string} current */
+function mindFold(place, sessions, current) {
+  if (heard !== place) {
+    heard = place;
+    place.addEventListener("click", (event) => {
+      const summary = /** @type {Element} */ (event.target).closest("#group-rest > summary");
+      if (summary) opened = !summary.parentElement?.hasAttribute("open");
+    });
+  }
+  // What is gone to is in sight.
+  if (current !== before && sessions.some(({ id, need }) => id === current && need === "rest")) opened = true;
+  before = current;
 }
 
 /** @param {Element} place @param {import("./store.js").Store} store @param {string} current */
 export function drawList(place, store, current) {
   const asks = store.asks().length;
   const sessions = store.ordered();
+  mindFold(place, sessions, current);
   redraw(
     place,
     h("p", { class: "pad" }, h("a", { href: "#/new", id: "row-new", class: "button filled" }, "New session")),

@@ -116,11 +116,11 @@ export class Store {
     this.tell({ session: id });
   }
 
-  /** In the order *ready for me*. */
+  /** By need; what waits for a person by the time since when, and everything else as it was made. */
   ordered() {
-    const rank = (/** @type {Session} */ s) => NEEDS.findIndex(([need]) => need === s.need);
-    const active = (/** @type {Session} */ s) => Date.parse(s.last_active_at);
-    return [...this.sessions.values()].sort((a, b) => rank(a) - rank(b) || active(b) - active(a));
+    const place = (/** @type {Session} */ s) => [NEEDS.findIndex(([need]) => need === s.need), s.need === "you" ? s.asks?.[0]?.since ?? s.last_active_at : "", s.created_at, s.id].join(" ");
+    const all = [...this.sessions.values()].map((session) => ({ session, at: place(session) }));
+    return all.sort((a, b) => (a.at < b.at ? -1 : 1)).map(({ session }) => session);
   }
 
   /** Every open question, oldest session first. */

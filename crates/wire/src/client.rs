@@ -8,6 +8,7 @@ use crate::build::Build;
 use crate::call::{Origin, Scope};
 use crate::hold::Limit;
 use crate::plan::PlanRequest;
+use crate::view::CostBy;
 use glis_core::Status;
 use glis_core::input::IfRunning;
 use glis_core::looping::{LoopChange, LoopSpec};
@@ -159,6 +160,13 @@ pub enum Request {
     Search {
         words: String,
         most: u32,
+    },
+    /// What was used, added up.
+    Cost {
+        by: CostBy,
+        /// Only from the beginning of this day on, by the daemon's clock: `today`, or a date.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        since: Option<String>,
     },
     Trash,
     /// `session` is one that was removed.
@@ -358,6 +366,7 @@ impl Request {
             | Self::Compaction { .. }
             | Self::Diff { .. }
             | Self::Search { .. }
+            | Self::Cost { .. }
             | Self::Trash
             | Self::Doctor
             | Self::DaemonStatus => Scope::Watch,

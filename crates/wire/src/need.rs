@@ -37,9 +37,4 @@ impl Need {
             Self::Rest => "at rest",
         }
     }
-
-    /// Whether a person has to do something before it goes on.
-    pub fn is_for_a_person(self) -> bool {
-        self <= Self::Failed
-    }
 }

@@ -3,8 +3,8 @@
 use crate::hold::Size;
 use crate::plan::{PlanFile, PlanRow, PlanView, RunView};
 use crate::view::{
-    CompactionView, DaemonView, Entry, FileDiffView, Finding, GateView, Hit, MergeView, SessionRow,
-    SessionView, SnapshotView, TrashView, VerdictView,
+    CompactionView, CostView, DaemonView, Entry, FileDiffView, Finding, GateView, Hit, MergeView,
+    SessionRow, SessionView, SnapshotView, TrashView, VerdictView,
 };
 use glis_core::refusal::LineFault;
 use glis_core::{Refusal, Status};
@@ -64,6 +64,7 @@ pub enum Response {
     Compaction(Box<CompactionView>),
     Trash(Vec<TrashView>),
     Hits(Vec<Hit>),
+    Costs(Vec<CostView>),
     /// What differs; the patch itself came before, in raw frames.
     Diff {
         from: String,

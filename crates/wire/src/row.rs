@@ -137,32 +137,56 @@ pub struct SessionRow {
 impl SessionRow {
     /// How much it needs a person, by all that is told of it here.
     pub fn needs(&self) -> Need {
-        // What it asked and nobody answered, and the middle of a turn that it came back to, are for a person still.
-        let is_open = !self.was_asking.is_empty() || self.unmerged.is_some();
-        match self.status {
-            Status::Waiting => Need::You,
-            Status::Idle | Status::Suspended if is_open => Need::You,
-            Status::Paused if !self.was_asking.is_empty() => Need::You,
-            Status::Idle if self.cut_off => Need::You,
-            Status::Failed | Status::Interrupted => Need::Failed,
-            // What it has done for a plan, the plan tells.
-            Status::Idle | Status::Completed if !self.seen && self.task.is_none() => Need::New,
-            // It was put to sleep, and nobody has asked for that.
-            Status::Suspended
-                if !self.seen && self.task.is_none() && self.pause_reason.is_some() =>
-            {
-                Need::New
-            }
-            Status::Idle => Need::Idle,
-            // It begins by itself as soon as there is a place.
-            _ if self.waits_to_start.is_some() => Need::Working,
-            Status::Busy | Status::Pausing | Status::Resuming => Need::Working,
-            Status::Created
-            | Status::Paused
-            | Status::Suspended
-            | Status::Completed
-            | Status::Archived => Need::Rest,
+        if self.waits_for_a_person() {
+            return Need::You;
         }
+        let goes_on = self.judging
+            || self.operation.is_some()
+            // It begins by itself as soon as there is a place.
+            || self.waits_to_start == Some(Deferral::Limit)
+            || self.looped.as_ref().is_some_and(|own| own.state == "running");
+        // What it has done for a plan, the plan tells.
+        let is_new = !self.seen && self.task.is_none();
+        match self.status {
+            Status::Failed | Status::Interrupted => Need::Failed,
+            Status::Idle if self.failure.is_some() => Need::Failed,
+            Status::Busy | Status::Pausing | Status::Resuming => Need::Working,
+            Status::Created | Status::Idle | Status::Suspended if goes_on => Need::Working,
+            Status::Idle | Status::Completed if is_new => Need::New,
+            // It was put to sleep, and nobody has asked for that.
+            Status::Suspended if is_new && self.pause_reason.is_some() => Need::New,
+            Status::Idle => Need::Idle,
+            _ => Need::Rest,
+        }
+    }
+
+    /// Whether it goes on only when a person has said how.
+    fn waits_for_a_person(&self) -> bool {
+        let left_open = !self.was_asking.is_empty() || self.unmerged.is_some();
+        let limited = self.limit_until.is_some() && self.resume_at.is_none();
+        match self.status {
+            Status::Waiting => true,
+            Status::Archived => false,
+            _ if self.barred.is_some() => true,
+            Status::Idle => left_open || limited || self.cut_off,
+            Status::Suspended => left_open,
+            Status::Paused => {
+                let by_us =
+                    matches!(self.pause_reason, Some(PauseReason::Error | PauseReason::Budget));
+                let parked = self.pause_reason == Some(PauseReason::RateLimit);
+                by_us || !self.was_asking.is_empty() || parked && self.resume_at.is_none()
+            }
+            _ => false,
+        }
+    }
+
+    /// Its place in a list: by need; what waits for a person by the time since when, and everything else as it was
+    /// made, so that nothing moves without a reason.
+    pub fn place(&self) -> (Need, &str, &str, &str) {
+        let need = self.needs();
+        let asked = self.asks.first().and_then(|ask| ask.since.as_deref());
+        let since = asked.unwrap_or(&self.last_active_at);
+        (need, if need == Need::You { since } else { "" }, &self.created_at, &self.id)
     }
 }
 
@@ -288,8 +312,10 @@ mod tests {
     fn who_needs_a_person_comes_first() {
         use Status::{Busy, Completed, Failed, Idle, Interrupted, Paused, Suspended, Waiting};
         let order = [Waiting, Failed, Interrupted, Busy, Idle, Paused, Suspended, Completed];
-        let needs: Vec<Need> = order.into_iter().map(|status| need(status, |_| ())).collect();
-        assert!(needs.is_sorted(), "{needs:?}");
+        let needs = order.map(|status| need(status, |_| ()));
+        let rest = [Need::Rest; 3];
+        let first = [Need::You, Need::Failed, Need::Failed, Need::Working, Need::Idle];
+        assert_eq!((&needs[..5], &needs[5..]), (&first[..], &rest[..]));
     }
 
     #[test]
@@ -315,7 +341,26 @@ mod tests {
         let conflict =
             |row: &mut SessionRow| row.unmerged = Some(Unmerged::OffBranch { found: None });
         assert_eq!(need(Status::Suspended, conflict), Need::You);
-        assert!(Need::You.is_for_a_person() && Need::Failed.is_for_a_person());
-        assert!(!Need::New.is_for_a_person());
+        let paused_for = |reason| need(Status::Paused, |row| row.pause_reason = Some(reason));
+        assert_eq!(paused_for(PauseReason::Budget), Need::You);
+        assert_eq!(paused_for(PauseReason::Error), Need::You);
+        assert_eq!(paused_for(PauseReason::RateLimit), Need::You);
+        let parked = need(Status::Paused, |row| {
+            row.pause_reason = Some(PauseReason::RateLimit);
+            row.resume_at = Some("2026-01-01T00:00:00Z".to_owned());
+        });
+        assert_eq!((parked, paused_for(PauseReason::User)), (Need::Rest, Need::Rest));
+        assert_eq!(need(Status::Suspended, |row| row.barred = Some("x".to_owned())), Need::You);
+        assert_eq!(need(Status::Idle, |row| row.failure = Some("x".to_owned())), Need::Failed);
+    }
+
+    #[test]
+    fn what_goes_on_by_itself_works() {
+        let judged = need(Status::Idle, |row| (row.judging, row.seen) = (true, false));
+        let made = need(Status::Created, |row| row.operation = Some("new".to_owned()));
+        let waits = |why| need(Status::Suspended, |row| row.waits_to_start = Some(why));
+        assert_eq!((judged, made), (Need::Working, Need::Working));
+        // Behind the gate it is a person who has to open that.
+        assert_eq!((waits(Deferral::Limit), waits(Deferral::Gate)), (Need::Working, Need::Rest));
     }
 }

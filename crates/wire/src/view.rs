@@ -236,6 +236,35 @@ pub struct Hit {
     pub snippet: String,
 }
 
+/// What costs are added up by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum CostBy {
+    Session,
+    Repo,
+    Agent,
+    Day,
+}
+
+/// What something has used.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct CostView {
+    /// The session, the repository, the agent or the day.
+    pub key: String,
+    pub tokens_in: u64,
+    pub tokens_out: u64,
+    /// In dollars, where the agent tells it.
+    pub usd: Option<f64>,
+}
+
+/// Millionths of a dollar as dollars.
+#[expect(clippy::cast_precision_loss, reason = "a bill of 2^53 millionths has other problems")]
+pub fn dollars(micros: u64) -> f64 {
+    micros as f64 / 1e6
+}
+
 /// Who speaks in a conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -120,6 +120,19 @@ fn what_was_changed_comes_as_a_list_and_a_file() -> Outcome {
 }
 
 #[test]
+fn what_was_used_today_is_told() -> Outcome {
+    let bot = BotHouse::new()?;
+    bot.ask("/cost", "Used today: nothing")?;
+    for (name, cost) in [("blue", "0.25"), ("green", "1")] {
+        bot.ask(&format!("/new {name}"), &format!("Session {name} created."))?;
+        bot.ask(&format!("cost {cost} ;; say done with {name}"), &format!("done with {name}"))?;
+    }
+    bot.ask("/cost", "together $1.25")?;
+    bot.ask("/sessions", "new")?;
+    Ok(())
+}
+
+#[test]
 fn a_session_is_stopped_woken_paused_and_resumed() -> Outcome {
     let bot = BotHouse::new()?;
     bot.ask("/new blue", "Session blue created.")?;

@@ -8,7 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 
 /// The contract's fields of a session.
-const FIELDS: [&str; 44] = [
+const FIELDS: [&str; 45] = [
     "id",
     "name",
     "status",
@@ -39,6 +39,7 @@ const FIELDS: [&str; 44] = [
     "generation",
     "former_refs",
     "last_accessed_at",
+    "seen",
     "last_prompt",
     "seconds_since_activity",
     "is_compacted",
@@ -55,7 +56,7 @@ const FIELDS: [&str; 44] = [
     "was_asking",
 ];
 /// Those that a row of a list has at least.
-const ROW: [&str; 17] = [
+const ROW: [&str; 18] = [
     "id",
     "name",
     "status",
@@ -66,6 +67,7 @@ const ROW: [&str; 17] = [
     "branch",
     "pid",
     "last_active_at",
+    "seen",
     "waiting_for",
     "asks",
     "queued",
@@ -75,7 +77,8 @@ const ROW: [&str; 17] = [
     "changed_files",
 ];
 /// What a session tells beyond the contract.
-const BEYOND: [&str; 40] = [
+const BEYOND: [&str; 41] = [
+    "need",
     "draft",
     "elsewhere",
     "unmerged",
@@ -274,7 +277,14 @@ fn the_list_has_the_same_fields_and_the_latest_activity_first() -> Outcome {
     let shown = house.show("one")?;
     // Whoever shows a session has looked at it; time passes, and memory comes and goes. When it is suspended is
     // reckoned from two clocks, of which one may be a millisecond further.
-    let moves = ["last_accessed_at", "seconds_since_activity", "memory_bytes", "suspend_at"];
+    let moves = [
+        "last_accessed_at",
+        "seen",
+        "need",
+        "seconds_since_activity",
+        "memory_bytes",
+        "suspend_at",
+    ];
     has_these_fields(&shown)?;
     let row = list[0].as_object().ok_or("no object")?;
     for (field, value) in row.iter().filter(|(field, _)| !moves.contains(&field.as_str())) {

@@ -37,7 +37,6 @@ const MOVING: &[Step] = &[
     ("", "Escape", "!1 of 3"),
     ("list order", "O", "repo 3"),
     ("", "O", "!repo 3"),
-    ("list fold", ".", "▌ ◐ green"),
     ("list search", "f", "find in all conversations"),
     ("", "Escape", "!find in all conversations"),
     ("list palette", ":", "do · "),
@@ -59,6 +58,7 @@ const MOVING: &[Step] = &[
 /// What is done with a session that rests.
 const ACTING: &[Step] = &[
     ("list pause", "p", "‖ blue"),
+    ("list fold", ".", "‖ blue"),
     ("list resume", "u", "▌ ◐ blue"),
     ("list toggle-pause", "C-x p", "‖ blue"),
     ("", "C-x p", "▌ ◐ blue"),

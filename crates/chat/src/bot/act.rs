@@ -20,7 +20,7 @@ use glis_core::spec::IdleLimit;
 use glis_core::{Refusal, Status};
 use glis_verbs::Complaint;
 use glis_wire::client::{Action, NewSession, PauseAll, Request, Response, Trouble};
-use glis_wire::view::SessionView;
+use glis_wire::view::{CostBy, SessionView};
 use serde_json::Value;
 use std::time::Duration;
 
@@ -136,6 +136,7 @@ impl Bot {
                 let entries = self.its.desk.conversation(&session.id)?;
                 self.reply(asked, words::log(&session.name, &entries))
             }),
+            Does::Cost => self.cost(asked),
             Does::PauseAll => {
                 let all = PauseAll {
                     mode: PauseMode::Boundary,
@@ -195,7 +196,7 @@ impl Bot {
     fn sessions(&self, asked: &Asked) -> Dealt {
         let list = self.call(asked, Request::List { all: false })?;
         let Response::Sessions { rows: mut all, more } = list else { return Err(unfit()) };
-        all.sort_by_key(|session| session.need);
+        all.sort_by(|one, other| one.place().cmp(&other.place()));
         if all.is_empty() {
             return self.reply(asked, words::NO_SESSIONS);
         }
@@ -207,6 +208,13 @@ impl Bot {
             .collect();
         let rows = keys.chunks(3).map(<[_]>::to_vec).collect();
         self.reply_with(asked, words::sessions(&all, more, current.as_deref()), rows)
+    }
+
+    fn cost(&self, asked: &Asked) -> Dealt {
+        let (by, since) = (CostBy::Session, Some("today".to_owned()));
+        let costs = self.call(asked, Request::Cost { by, since })?;
+        let Response::Costs(costs) = costs else { return Err(unfit()) };
+        self.reply(asked, words::costs(&costs))
     }
 
     /// Makes a session the current one. What it asks already is shown. Where the chat has topics it gets one, and

@@ -11,6 +11,7 @@ use super::values::{Choices, duration, one_of, status};
 use super::web::Web;
 use clap::{Args, Parser, Subcommand};
 use glis_core::pause::{OnTimeout, PauseMode, PauseReason};
+use glis_wire::view::CostBy;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -61,7 +62,7 @@ pub(crate) enum Verb {
         /// Include all others, also removed ones
         #[arg(long)]
         all: bool,
-        /// Only those that go on when a person has done something: they ask, or have failed
+        /// Only those that ask something, or of which nobody has said how they go on
         #[arg(long)]
         needs_me: bool,
     },
@@ -135,6 +136,15 @@ pub(crate) enum Verb {
         /// Maximum number of results
         #[arg(long, default_value_t = 50)]
         most: u32,
+    },
+    /// Add up what agents have used, as far as they tell; also of sessions in the trash
+    Cost {
+        /// Only from this day on: `today`, or a date such as 2026-11-18
+        #[arg(long, value_name = "DAY")]
+        since: Option<String>,
+        /// By what
+        #[arg(long, value_parser = one_of(COST_BY), default_value = "session")]
+        by: CostBy,
     },
     /// Print the terminal's screen as text, running or not
     Screen {
@@ -339,6 +349,13 @@ const MODES: Choices<PauseMode> = &[
     ("boundary", "After the current turn", PauseMode::Boundary),
     ("interrupt", "Interrupt the turn, wait for a safe state", PauseMode::Interrupt),
     ("force", "At once, safe or not", PauseMode::Force),
+];
+
+const COST_BY: Choices<CostBy> = &[
+    ("session", "What each session has used, the dearest first", CostBy::Session),
+    ("repo", "The same by repository", CostBy::Repo),
+    ("agent", "The same by agent", CostBy::Agent),
+    ("day", "What each day has used", CostBy::Day),
 ];
 
 const REASONS: Choices<PauseReason> = &[

@@ -8,6 +8,8 @@ use crate::words;
 use glis_client::{Client, Streamed};
 use glis_verbs::{Complaint, documents, documents::Dress, unexpected, whole_characters};
 use glis_wire::client::{Request, Response, ScreenView};
+use glis_wire::need::Need;
+use glis_wire::view::CostBy;
 use serde_json::json;
 use std::io::{self, Write as _};
 
@@ -16,7 +18,7 @@ pub(super) fn ls(request: Request, needs_me: bool, out: &Out) -> Result<(), Comp
     let list = ask(&mut control, request)?;
     let Response::Sessions { mut rows, more } = list else { return Err(unexpected()) };
     if needs_me {
-        rows.retain(|row| row.need.is_for_a_person());
+        rows.retain(|row| row.need == Need::You);
     }
     let mut given_back = None;
     if let Response::Daemon(daemon) = ask(&mut control, Request::DaemonStatus)? {
@@ -79,6 +81,13 @@ pub(super) fn search(wanted: &[String], most: u32, out: &Out) -> Result<(), Comp
         return Err(unexpected());
     };
     out.document(&hits, || words::hits(&hits))
+}
+
+pub(super) fn cost(since: Option<String>, by: CostBy, out: &Out) -> Result<(), Complaint> {
+    let Response::Costs(costs) = ask(&mut control::connect()?, Request::Cost { by, since })? else {
+        return Err(unexpected());
+    };
+    out.document(&costs, || words::costs(&costs))
 }
 
 pub(super) fn screen(

@@ -334,6 +334,7 @@ pub(crate) fn paused(plan: &PlanView) -> Vec<String> {
                     "{task} still runs: `glis pause {session} --mode force` ends it"
                 ));
             }
+            RunState::Failed if !run.skipped => lines.push(self::run(run)),
             RunState::Waiting | RunState::Succeeded | RunState::Failed | RunState::Canceled => {}
         }
     }

@@ -48,7 +48,7 @@ mod tests {
     use glis_core::session::{Phase, Rest, Times};
 
     fn session(last_active_at: WallMs, phase: Phase) -> Arc<Session> {
-        let times = Times { created_at: 0, last_active_at };
+        let times = Times { last_active_at, ..Times::default() };
         Arc::new(Session { times, phase, run: None, ..crate::fill::session() })
     }
 

@@ -122,7 +122,7 @@ impl ServerState {
     /// has stopped comes back with it.
     async fn in_house(&self, rows: &mut [SessionRow]) {
         let look = |house: &House| (house.gate().clone(), judged(house));
-        let Some((gate, judged)) = self.mailbox.house(look).await else { return };
+        let (gate, judged) = self.mailbox.house(look).await.unwrap_or_default();
         for row in rows {
             row.judging = judged.iter().any(|id| id.0 == row.id);
             if let Some(shut) = gate.shut() {
@@ -130,6 +130,7 @@ impl ServerState {
                 let stopped = shut.set.iter().any(|id| id.0 == row.id);
                 row.waits_to_start = row.waits_to_start.or(stopped.then_some(Deferral::Gate));
             }
+            row.need = row.needs();
         }
     }
 

@@ -24,8 +24,10 @@ pub(crate) struct List {
     /// As they were last put in order.
     pub(crate) lines: Vec<Line>,
     pub(crate) order: Order,
-    /// Those at rest are shown, however many.
-    pub(crate) unfolded: bool,
+    /// Those at rest are one line.
+    pub(crate) folds: bool,
+    /// That is as it was chosen, and not by their number.
+    pub(crate) fold_chosen: bool,
     /// The session that was in hand when it was removed: its row stays until a key moves the hand, so that no key
     /// reaches another one.
     pub(crate) removed: Option<SessionRow>,
@@ -79,18 +81,10 @@ impl List {
     }
 }
 
-/// What needs a person is told by the time since when; everything else stays as it was made, so that nothing moves
-/// without a reason.
-fn place_in_group(need: Need, session: &SessionRow) -> (Option<&str>, &str, &str) {
-    let asked = session.asks.first().and_then(|ask| ask.since.as_deref());
-    let since = asked.or(Some(&session.last_active_at)).filter(|_| need == Need::You);
-    (since, &session.created_at, &session.id)
-}
-
 fn sorted<'a>(sessions: impl Iterator<Item = &'a SessionRow>) -> Vec<(Need, &'a SessionRow)> {
-    let mut all: Vec<_> = sessions.map(|session| (session.needs(), session)).collect();
-    all.sort_by_key(|(need, session)| (*need, place_in_group(*need, session)));
-    all
+    let mut all: Vec<_> = sessions.collect();
+    all.sort_by_key(|session| session.place());
+    all.into_iter().map(|session| (session.needs(), session)).collect()
 }
 
 impl List {
@@ -113,8 +107,7 @@ impl List {
     /// A group for each need. Many that rest are one line, but for the one in hand and those that are marked.
     fn by_need(&self, sessions: &[(Need, &SessionRow)], hand: Option<&String>) -> Vec<Vec<Line>> {
         let rest = sessions.iter().filter(|(need, _)| *need == Need::Rest).count();
-        let folds = rest > REST_SHOWN && rest < sessions.len() && !self.unfolded;
-        let folds = folds && self.filter.text().is_empty();
+        let folds = self.folds && rest < sessions.len() && self.filter.text().is_empty();
         let stays = |id: &String| Some(id) == hand || self.marked.contains(id);
         let group = |need: Need| {
             let own = || sessions.iter().filter(|(one, _)| *one == need).map(|(_, own)| own);
@@ -148,6 +141,12 @@ impl Model {
         }
         let wanted = self.rows.all.values().filter(|session| self.list.lets_through(session));
         let sessions = sorted(wanted.chain(&self.list.removed));
+        // Not under the eyes of a person, who would look for what was there.
+        let first = self.list.lines.is_empty();
+        if !self.list.fold_chosen && (first || !self.keyboard.is_looked_at(self.now)) {
+            let rest = sessions.iter().filter(|(need, _)| *need == Need::Rest).count();
+            self.list.folds = rest > REST_SHOWN;
+        }
         let lines = match self.list.order {
             Order::Need => self.list.by_need(&sessions, self.hand.selected.as_ref()).concat(),
             Order::Repository => List::by_repository(sessions).join(&Line::Gap),

@@ -54,7 +54,10 @@ fn way(request: &Request) -> Way {
         | Request::Events { .. }
         | Request::Compaction { .. }
         | Request::DaemonStatus => Way::Always,
-        Request::Doctor | Request::RepoMoved { .. } | Request::DaemonStop { .. } => Way::House,
+        Request::Cost { .. }
+        | Request::Doctor
+        | Request::RepoMoved { .. }
+        | Request::DaemonStop { .. } => Way::House,
     }
 }
 

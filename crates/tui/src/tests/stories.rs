@@ -24,11 +24,10 @@ fn of_many_that_rest_only_a_line_is_shown_until_it_is_unfolded() {
     let mut sessions: Vec<_> =
         (0..6).map(|n| session(&format!("old-{n}"), Status::Suspended)).collect();
     sessions[5].status = Status::Paused;
-    let mut desk = Desk::new(sessions.clone());
-    assert_eq!(names(&desk).len(), 6, "where nothing else is, nothing is folded");
+    let only = Desk::new(sessions.clone());
+    assert_eq!(names(&only).len(), 6, "where nothing else is, nothing is folded");
     sessions.push(session("docs", Status::Busy));
-    let mut desk_of_all = Desk::new(sessions);
-    std::mem::swap(&mut desk, &mut desk_of_all);
+    let mut desk = Desk::new(sessions);
     assert_eq!((names(&desk).len(), desk.selected()), (1, "docs"));
     let frame = desk.frame();
     assert!(frame.contains("▸ 1 paused, 5 suspended  . shows them"), "{frame}");
@@ -40,6 +39,13 @@ fn of_many_that_rest_only_a_line_is_shown_until_it_is_unfolded() {
     assert!(desk.frame().contains("▸ 1 paused, 3 suspended"), "{}", desk.frame());
     desk.press("/ old-4 enter");
     assert!(names(&desk).contains(&"old-4"), "a filter looks at all");
+    desk.press("esc esc : old-3 enter");
+    assert_eq!(desk.selected(), "old-3", "{}", desk.frame());
+    assert!(
+        names(&desk).contains(&"old-3"),
+        "what is chosen elsewhere is in sight: {}",
+        desk.frame()
+    );
 }
 
 #[test]

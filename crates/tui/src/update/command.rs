@@ -102,7 +102,7 @@ fn arrange(model: &mut Model, command: Command) {
     match (command, list.order) {
         (Command::Order, Order::Need) => list.order = Order::Repository,
         (Command::Order, Order::Repository) => list.order = Order::Need,
-        _ => list.unfolded = !list.unfolded,
+        _ => (list.folds, list.fold_chosen) = (!list.folds, true),
     }
     model.put_in_order();
 }

@@ -8,6 +8,7 @@ use glis_verbs::Complaint;
 use glis_wire::call::Scope;
 use glis_wire::client::{Action, Discard, PauseAll, Request, TrashAction, Which};
 use glis_wire::plan::PlanRequest;
+use glis_wire::view::CostBy;
 
 /// As many as the command line shows.
 const HITS_USUAL: u32 = 50;
@@ -64,6 +65,17 @@ pub(super) const ROWS: &[Row] = &[
             may("most", Kind::UpTo(HITS_MAX as u64), "Maximum number of results; 50 if not given"),
         ])
         .asks(|given| Ok(search(given))),
+    row(Verb::Get, "cost", "/cost", Scope::Watch, Gives::Array)
+        .does("Add up what agents have used, also of sessions in the trash")
+        .takes(&[
+            may(
+                "by",
+                Kind::Word(&["session", "repo", "agent", "day"]),
+                "By what; session if not given",
+            ),
+            may("since", Kind::Text, "Only from this day on: `today`, or a date"),
+        ])
+        .asks(|given| Ok(cost(given))),
     row(Verb::Get, "auto-yes", "/auto-yes/log", Scope::Watch, Gives::Array)
         .does("What the rules have said: when, about what, by which rule")
         .takes(&[
@@ -131,6 +143,16 @@ fn resume_all(given: &Given) -> Result<Request, Complaint> {
         return Err(usage("`from_log` is for resuming everything, without a prompt"));
     }
     Ok(Request::ActEach { which, action: Action::Resume { prompt } })
+}
+
+fn cost(given: &Given) -> Request {
+    let by = match given.text("by").as_deref() {
+        Some("repo") => CostBy::Repo,
+        Some("agent") => CostBy::Agent,
+        Some("day") => CostBy::Day,
+        _ => CostBy::Session,
+    };
+    Request::Cost { by, since: given.text("since") }
 }
 
 fn search(given: &Given) -> Request {

@@ -11,7 +11,7 @@ use glis_core::verdict::Want;
 use glis_verbs::Complaint;
 use glis_wire::client::{Action, Request, Response};
 use glis_wire::plan::{PlanView, RunView, TaskState, TaskView};
-use glis_wire::view::SessionView;
+use glis_wire::view::{SessionView, dollars};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
@@ -304,11 +304,6 @@ fn spec(task: &TaskView) -> TaskSpec {
         needs: if task.run.is_none() { task.needs.clone() } else { Vec::new() },
         ..TaskSpec::default()
     }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "cents are shown")]
-fn dollars(micros: u64) -> f64 {
-    micros as f64 / 1e6
 }
 
 /// What a session has cost, in dollars, where its agent tells.
