@@ -10,10 +10,10 @@ mod reading;
 mod summary;
 mod tally;
 
-pub use self::account::{Account, spent};
+pub use self::account::Account;
 pub use self::carried::under;
 pub use self::compaction::{Compacted, KEPT, Plan, RECENT, WORTH, compacted, handed_over};
-pub use self::digest::{Digest, account, cost_micros};
+pub use self::digest::{Digest, account, cost_micros, spent};
 pub use self::extract::{ANSWERED, extract, first_request};
 pub use self::reading::{
     Stretch, damaged_lines, each, file_of, parse, read_on, read_stretch, read_tail,

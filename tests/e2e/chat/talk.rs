@@ -128,7 +128,7 @@ fn what_was_used_today_is_told() -> Outcome {
         bot.ask(&format!("cost {cost} ;; say done with {name}"), &format!("done with {name}"))?;
     }
     bot.ask("/cost", "together $1.25")?;
-    bot.ask("/sessions", "new")?;
+    bot.ask("/sessions", "idle")?;
     Ok(())
 }
 

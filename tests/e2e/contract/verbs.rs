@@ -24,7 +24,6 @@ const SESSION: &[Line<'_>] = &[
     (&["ls", "--all"], &["id", "status"]),
     (&["show", "blue"], &["id", "status"]),
     (&["log", "blue"], &["timestamp", "type", "content"]),
-    (&["cost"], &["key", "tokens_in", "tokens_out", "usd"]),
     (&["search", "one"], &["session", "name", "at", "type", "content"]),
     (&["screen", "blue"], &["lines", "cursor"]),
     (&["output", "blue"], &["offset", "text"]),

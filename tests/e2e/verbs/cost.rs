@@ -22,6 +22,8 @@ fn what_was_used_is_added_up_by_session_repository_agent_and_day() -> Outcome {
     }
     let sessions = [("green".to_owned(), 2.5), ("blue".to_owned(), 0.75)];
     assert_eq!(bills(&house, &[])?, sessions);
+    let tokens = &house.json(&["cost"])?[0];
+    assert!(tokens["tokens_in"].is_u64() && tokens["tokens_out"].is_u64(), "{tokens}");
     assert_eq!(bills(&house, &["--by", "agent"])?, [("rehearsal".to_owned(), 3.25)]);
     let repo = house.repo().display().to_string();
     assert_eq!(bills(&house, &["--by", "repo"])?, [(repo, 3.25)]);

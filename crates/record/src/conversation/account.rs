@@ -1,16 +1,11 @@
 //! What an agent has used in all its conversations of a session.
 
-use super::parts::Parts;
 use glis_agent::Usage;
 use glis_wire::view::Entry;
-use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use std::io;
-use std::path::Path;
 
 /// What the entries that tell it have it under.
 pub(super) const ACCOUNT: &str = "account";
-const MARK: &[u8] = b"\"account\"";
 
 /// What an agent has used in all its conversations of a session.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -65,30 +60,6 @@ impl Account {
     pub fn cost_micros(&self) -> Option<u64> {
         self.cost_micros.map(|now| now + self.cost_before_micros)
     }
-}
-
-/// What each turn of a conversation has used, and when that was told.
-pub fn spent(path: &Path, mut see: impl FnMut(Timestamp, Usage)) -> io::Result<()> {
-    let mut before = Account::default();
-    Parts::open(path)?.each_line(|_, line| {
-        // Few entries tell it.
-        if !line.windows(MARK.len()).any(|part| part == MARK) {
-            return Ok(());
-        }
-        let entry: Option<Entry> = serde_json::from_slice(line).ok();
-        let told =
-            entry.and_then(|entry| Some((entry.timestamp.parse().ok()?, account_of(&entry)?)));
-        let Some((at, account)) = told else { return Ok(()) };
-        let cost_before = before.cost_micros().unwrap_or_default();
-        let usage = Usage {
-            tokens_in: account.tokens_in.saturating_sub(before.tokens_in),
-            tokens_out: account.tokens_out.saturating_sub(before.tokens_out),
-            cost_micros: account.cost_micros().map(|now| now.saturating_sub(cost_before)),
-        };
-        before = account;
-        see(at, usage);
-        Ok(())
-    })
 }
 
 /// What was used up to an entry, where that tells it.

@@ -4,17 +4,21 @@ use super::account::{Account, account_of};
 use super::parts::Parts;
 use super::reading::{each, read_tail};
 use super::tally::tally_of;
-use glis_agent::Tally;
 use glis_agent::context::{Known, own_words};
+use glis_agent::{Tally, Usage};
 use glis_wire::plain::in_one_line;
-use glis_wire::view::Voice;
+use glis_wire::view::{Entry, Voice};
+use jiff::Timestamp;
 use serde_json::Value;
+use std::io;
 use std::path::Path;
 
 /// How a tool or a turn ended that was denied or broken off.
 pub(super) const OUTCOME: &str = "outcome";
 /// How much of the end is looked at for a digest: some hundred entries.
 const DIGEST_BYTES: u64 = 128 * 1024;
+/// In an entry that tells what was used.
+const MARK: &[u8] = b"\"account\"";
 /// A digest is for a list, not for reading.
 const DIGEST_CHARS_MAX: usize = 200;
 
@@ -100,6 +104,30 @@ pub fn account(path: &Path) -> Option<Account> {
 /// What a session has cost so far, in millionths of a dollar, where its agent tells that.
 pub fn cost_micros(path: &Path) -> Option<u64> {
     Digest::of(path).account.or_else(|| account(path)).and_then(|account| account.cost_micros())
+}
+
+/// What each turn of a conversation has used, and when that was told.
+pub fn spent(path: &Path, mut see: impl FnMut(Timestamp, Usage)) -> io::Result<()> {
+    let mut before = Account::default();
+    Parts::open(path)?.each_line(|_, line| {
+        // Few entries tell it.
+        if !line.windows(MARK.len()).any(|part| part == MARK) {
+            return Ok(());
+        }
+        let entry: Option<Entry> = serde_json::from_slice(line).ok();
+        let told =
+            entry.and_then(|entry| Some((entry.timestamp.parse().ok()?, account_of(&entry)?)));
+        let Some((at, account)) = told else { return Ok(()) };
+        let cost_before = before.cost_micros().unwrap_or_default();
+        let usage = Usage {
+            tokens_in: account.tokens_in.saturating_sub(before.tokens_in),
+            tokens_out: account.tokens_out.saturating_sub(before.tokens_out),
+            cost_micros: account.cost_micros().map(|now| now.saturating_sub(cost_before)),
+        };
+        before = account;
+        see(at, usage);
+        Ok(())
+    })
 }
 
 fn short(text: &str) -> String {
