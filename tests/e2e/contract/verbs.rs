@@ -16,10 +16,11 @@ const GOAL: &str =
 /// A session from its beginning to its end.
 const SESSION: &[Line<'_>] = &[
     (
-        &["new", "blue", "--agent", "rehearsal", "--headless", "--prompt", "write a.txt one"],
+        &["new", "blue", "--agent", "rehearsal", "--headless", "--prompt", "cost 1 ;; write a.txt one"],
         &["id", "status"],
     ),
     (&["wait", "blue", "--for", "idle"], &["id", "status"]),
+    (&["cost"], &["key", "tokens_in", "tokens_out", "usd"]),
     (&["ls"], &["id", "status"]),
     (&["ls", "--all"], &["id", "status"]),
     (&["show", "blue"], &["id", "status"]),
