@@ -146,7 +146,7 @@ function askCard(store, session, ask, drawn) {
 const order = { cards: "", since: 0 };
 const isSettled = () => performance.now() - order.since >= SETTLE_MS;
 
-/** Notes which cards are drawn, one above the other. @param {string} cards @param {() => void} drawn */
+/** Notes which cards are drawn, one above the other; one that is gone takes less room. @param {string} cards @param {() => void} drawn */
 function arrange(cards, drawn) {
   if (cards === order.cards) return;
   [order.cards, order.since] = [cards, performance.now()];
@@ -203,7 +203,7 @@ export const leaveGone = () => { gone = []; };
 export function askCards(store, drawn, only) {
   const open = store.asks().filter(({ session }) => !only || session.id === only);
   const past = gone.filter(({ session }) => !only || session.id === only).slice(only ? -1 : 0);
-  arrange([...past.map(({ card }) => card), ...open.map(({ session, ask }) => cardOf(session.id, ask))].join(" "), drawn);
+  arrange([...past.map(({ card }) => `${card}-gone`), ...open.map(({ session, ask }) => cardOf(session.id, ask))].join(" "), drawn);
   return [
     ...past.map(({ card, session, ask, what, isAnswered }) => h("p", { class: "card gone", id: `${card}-gone` },
       h("span", null, session.name, " ", h("b", null, isAnswered ? `${what}${WHO.get(answered.get(card) ?? "") ?? " elsewhere"}` : what)), h("span", { class: "faint" }, inSight(ask.text.slice(0, GONE_CHARS))))),
