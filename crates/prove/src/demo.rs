@@ -224,12 +224,12 @@ title = "Demo"
 [[task]]
 id = "parser"
 agent = "rehearsal"
-prompt = "write parser.c int parse(void); ;; work 0.3"
+prompt = "write parser.c int parse(void); ;; work 2"
 
 [[task]]
 id = "printer"
 agent = "rehearsal"
-prompt = "write printer.c int print(void); ;; work 0.3"
+prompt = "write printer.c int print(void); ;; work 2"
 
 [[task]]
 id = "program"
