@@ -16,7 +16,15 @@ const GOAL: &str =
 /// A session from its beginning to its end.
 const SESSION: &[Line<'_>] = &[
     (
-        &["new", "blue", "--agent", "rehearsal", "--headless", "--prompt", "cost 1 ;; write a.txt one"],
+        &[
+            "new",
+            "blue",
+            "--agent",
+            "rehearsal",
+            "--headless",
+            "--prompt",
+            "cost 1 ;; write a.txt one",
+        ],
         &["id", "status"],
     ),
     (&["wait", "blue", "--for", "idle"], &["id", "status"]),
