@@ -6,7 +6,7 @@ use crate::replace::end;
 use crate::room::{blame, is_full};
 use crate::start::{START_PACE, Started, Starter, start_daemon, turn_to_start};
 use crate::wake;
-use crate::watcher::{Waiting, Watcher};
+use crate::watcher::{Quiet, Waiting, Watcher};
 use glis_wire::build::Build;
 use glis_wire::call::{Origin, Scope};
 use glis_wire::home::{Home, KEEPER, SOCKET};
@@ -96,6 +96,13 @@ impl Connector {
             Some(client) => Err(Fault::OtherProtocol { daemon: client.build().clone() }),
             None => Ok(None),
         }
+    }
+
+    /// Connects to a daemon that runs, for who looks at what it keeps: nobody's look brings a daemon back that somebody
+    /// has stopped.
+    pub fn look(&self) -> Result<Client, Fault> {
+        let running = self.connect_running(&mut Quiet)?;
+        running.ok_or_else(|| Fault::Lost("it does not run".to_owned()))
     }
 
     /// Ends a daemon that runs and does not understand us. Whether there was one.

@@ -66,7 +66,8 @@ impl Calls {
     /// Starts the daemon. Whoever follows the house finds it.
     pub(super) fn start_daemon(&self) {
         let started = |result: Result<(), Told>| result.map_or_else(Msg::Failed, |()| Msg::Time);
-        self.ask(started, |_| Ok(()));
+        let connector = self.connector.clone();
+        self.beside(started, move || connector.connect(&mut Quiet).map(drop));
     }
 
     pub(super) fn fetch(&self, session: String, tab: Tab, last_seq: u64, task: Option<TaskPlace>) {
@@ -135,7 +136,7 @@ impl Calls {
         question: impl FnOnce(&mut Client) -> Result<T, Fault> + Send + 'static,
     ) {
         let connector = self.connector.clone();
-        self.beside(msg, move || question(&mut connector.connect(&mut Quiet)?));
+        self.beside(msg, move || question(&mut connector.look()?));
     }
 
     /// Does something in a thread, and delivers what comes of it.

@@ -3,7 +3,7 @@
 use super::post::Post;
 use super::{Setup, deliver};
 use crate::message::{Msg, Seen};
-use glis_client::{Client, Connector, Fault, Quiet};
+use glis_client::{Client, Connector, Fault};
 use glis_core::Refusal;
 use glis_wire::client::{Request, Response};
 use std::io;
@@ -41,7 +41,7 @@ fn serve(connector: &Connector, wanted: &Receiver<Vec<String>>, post: &Post) {
 fn look(connector: &Connector, client: &mut Option<Client>, id: String) -> Option<Seen> {
     for _ in 0..2 {
         if client.is_none() {
-            *client = connector.connect(&mut Quiet).ok();
+            *client = connector.look().ok();
         }
         match client.as_mut()?.call(Request::glance(&id)) {
             Ok(Response::Session(session)) => return Some(Seen::There(Box::new(session.row))),

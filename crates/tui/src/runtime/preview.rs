@@ -3,7 +3,7 @@
 use super::post::{Arrived, Painted, Post};
 use super::{Setup, deliver};
 use crate::message::{Msg, PreviewNews, Told};
-use glis_client::{Client, Connector, Fault, Heard, Holder, Quiet};
+use glis_client::{Client, Connector, Fault, Heard, Holder};
 use glis_wire::hold::Size;
 use rustix::event::PollFlags;
 use std::io;
@@ -143,7 +143,7 @@ impl Followed {
 }
 
 fn paint(connector: &Connector, session: &str, number: u64) -> Result<Painted, Fault> {
-    let mut client = connector.connect(&mut Quiet)?;
+    let mut client = connector.look()?;
     let screen = client.paint(session)?;
     Ok(Painted { session: session.to_owned(), number, screen, client })
 }

@@ -14,7 +14,7 @@ use glis_wire::view::{GateView, SessionRow};
 
 pub(super) fn listed(model: &mut Model, listed: Listed) {
     let Listed { sessions, more, last_seq, gate } = listed;
-    if std::mem::replace(&mut model.house.link, Link::Live) == Link::Stopped {
+    if std::mem::replace(&mut model.house.link, Link::Live) != Link::Live {
         model.pane.preview.follow_at = Some(model.now.ms);
     }
     (model.house.last_seq, model.rows.more) = (last_seq, more);
