@@ -85,21 +85,20 @@ pub fn resuming(idle_secs: u64) -> String {
 /// What sessions have used today, the dearest first.
 pub fn costs(all: &[CostView]) -> Text {
     let mut text = Text::default().bold("Used today:");
-    for one in all {
-        text = text.and("\n").code(&one.key).and(&used(one.usd, one.tokens_in, one.tokens_out));
-    }
     if all.is_empty() {
         return text.and(" nothing, as far as agents tell it.");
     }
-    let usd = all.iter().filter_map(|one| one.usd).reduce(|sum, one| sum + one);
-    let sum = |tokens: fn(&CostView) -> u64| all.iter().map(tokens).sum::<u64>();
-    let together = used(usd, sum(|one| one.tokens_in), sum(|one| one.tokens_out));
-    if all.len() > 1 { text.and(&format!("\ntogether{together}")) } else { text }
+    for one in all {
+        text = text.and("\n").code(&one.key).and(&used(one));
+    }
+    let together = CostView::together(all);
+    let sum = format!("\n{}{}", together.key, used(&together));
+    if all.len() > 1 { text.and(&sum) } else { text }
 }
 
-fn used(usd: Option<f64>, tokens_in: u64, tokens_out: u64) -> String {
-    let usd = usd.map_or_else(String::new, |usd| format!(" ${usd:.2}"));
-    format!("{usd} \u{b7} {tokens_in} tokens in, {tokens_out} out")
+fn used(one: &CostView) -> String {
+    let usd = one.usd.map_or_else(String::new, |usd| format!(" ${usd:.2}"));
+    format!("{usd} \u{b7} {} tokens in, {} out", one.tokens_in, one.tokens_out)
 }
 
 /// The list of sessions, those that need a person first; so many `more` rest for longer. `current` is the id of the chat's own.

@@ -134,6 +134,7 @@ fn carry_out(verb: Verb, out: &Out) -> Result<(), Complaint> {
     match verb {
         Verb::New(new) => make::new(new, out),
         Verb::Loop(wants) => make::iterate(wants, out),
+        // What needs a person does so however long it has rested.
         Verb::Ls { all, needs_me } => {
             look::ls(Request::List { all: all || needs_me }, needs_me, out)
         }

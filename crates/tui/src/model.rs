@@ -25,7 +25,7 @@ pub(crate) use forms::{Fields, FileBox, SearchBox, WordsBox};
 pub(crate) use hand::{Hand, InHand};
 pub(crate) use house::{Access, House, Link};
 pub(crate) use keyboard::{Keyboard, Prefix};
-pub(crate) use list::{Line, List, Order};
+pub(crate) use list::{Line, List, Order, folder_of};
 pub(crate) use new_box::{NewBox, Repeat};
 pub(crate) use pane::{Page, Pane, Preview, Shown};
 pub(crate) use past::{Past, Towards};

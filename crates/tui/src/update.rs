@@ -104,14 +104,11 @@ pub(crate) fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
     inline::keep(model);
     past::keep(model);
     executing::keep(model);
-    // It may have come to one that the fold hides.
-    if model.hand.selected != selected
-        && model.place().is_none()
-        && model.list.filter.text().is_empty()
-    {
-        model.put_in_order();
-    }
     if model.hand.selected != selected {
+        // It may have come to one that the fold hides.
+        if model.place().is_none() && model.list.filter.text().is_empty() {
+            model.put_in_order();
+        }
         move_on(model);
         // The row of one that was removed goes once the hand rests.
         if model.list.removed.is_some() {

@@ -5,6 +5,7 @@ import { ago, h, inSight, redraw } from "./dom.js";
 import { NEEDS } from "./store.js";
 import { counts } from "./work.js";
 
+/** More that rest than these are folded. */
 const REST_SHOWN = 8;
 
 /** A mark for each state, so that colour is never the only sign. */
@@ -13,9 +14,10 @@ export const MARKS = {
   paused: "\u2016", suspended: "z", interrupted: "!", completed: "\u2713", failed: "\u2717", archived: "-",
 };
 
+/** What else there is, beside sessions. */
 const PLACES = [["plans", "Plans"], ["search", "Search"], ["trash", "Trash"], ["settings", "This device"]];
 
-/** @param {import("./store.js").Session} session */
+/** How a session is, in a word, and in two more where that is not all. @param {import("./store.js").Session} session */
 export const state = (session) => (session.process_kept ? `${session.status}, process kept` : session.status);
 
 /** @param {import("./store.js").Session} session */
@@ -28,7 +30,7 @@ function details(session) {
   return parts.filter(Boolean).join(" \u00b7 ");
 }
 
-/** Its repository. @param {import("./store.js").Session} session */
+/** The repository, by the name of its folder. @param {import("./store.js").Session} session */
 function place(session) {
   return String(session.repo_root ?? "").split("/").filter(Boolean).pop() ?? "";
 }

@@ -259,6 +259,18 @@ pub struct CostView {
     pub usd: Option<f64>,
 }
 
+impl CostView {
+    /// The sum of several.
+    pub fn together(all: &[Self]) -> Self {
+        Self {
+            key: "together".to_owned(),
+            tokens_in: all.iter().map(|one| one.tokens_in).sum(),
+            tokens_out: all.iter().map(|one| one.tokens_out).sum(),
+            usd: all.iter().filter_map(|one| one.usd).reduce(|sum, one| sum + one),
+        }
+    }
+}
+
 /// Millionths of a dollar as dollars.
 #[expect(clippy::cast_precision_loss, reason = "a bill of 2^53 millionths has other problems")]
 pub fn dollars(micros: u64) -> f64 {

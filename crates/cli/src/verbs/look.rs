@@ -32,7 +32,7 @@ pub(super) fn ls(request: Request, needs_me: bool, out: &Out) -> Result<(), Comp
             drop(writeln!(io::stderr(), "{told}"));
         }
     }
-    if more > 0 && !needs_me {
+    if more > 0 {
         drop(writeln!(io::stderr(), "{}", words::more(more)));
     }
     let lines = || [Some(words::table(&rows)), given_back].into_iter().flatten();

@@ -9,13 +9,7 @@ pub(crate) fn costs(all: &[CostView]) -> String {
     if all.is_empty() {
         return "No agent has told what it used.".to_owned();
     }
-    let told = all.iter().filter_map(|one| one.usd).reduce(|sum, one| sum + one);
-    let sum = CostView {
-        key: "together".to_owned(),
-        tokens_in: all.iter().map(|one| one.tokens_in).sum(),
-        tokens_out: all.iter().map(|one| one.tokens_out).sum(),
-        usd: told,
-    };
+    let sum = CostView::together(all);
     let several = (all.len() > 1).then_some(&sum);
     let name = |one: &CostView| in_sight(&one.key);
     let names: Vec<String> = all.iter().chain(several).map(name).collect();

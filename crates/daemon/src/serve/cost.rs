@@ -37,7 +37,7 @@ fn day(told: &str) -> Result<Date, String> {
         .map_err(|_| format!("`{told}` is no day; say `today`, or a date such as `{today}`"))
 }
 
-/// None where the time tells it.
+/// What it is added to; a day is told by the time of each turn instead.
 fn key(by: CostBy, session: &Session) -> String {
     match by {
         CostBy::Session => session.name.clone(),

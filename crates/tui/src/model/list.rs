@@ -57,13 +57,25 @@ pub(crate) enum Line {
     Gap,
 }
 
+impl Line {
+    /// The session that this is the row of.
+    pub(crate) fn session(&self) -> Option<&String> {
+        match self {
+            Self::Session(id) => Some(id),
+            Self::Repository { .. } | Self::Group { .. } | Self::Folded(_) | Self::Gap => None,
+        }
+    }
+}
+
+/// The name of a repository, which is its folder's.
+pub(crate) fn folder_of(repo: &str) -> &str {
+    repo.rsplit('/').next().unwrap_or_default()
+}
+
 impl List {
     /// The sessions from the top; among them the row of one that was removed.
     pub(crate) fn ids(&self) -> impl DoubleEndedIterator<Item = &String> {
-        self.lines.iter().filter_map(|line| match line {
-            Line::Session(id) => Some(id),
-            Line::Repository { .. } | Line::Group { .. } | Line::Folded(_) | Line::Gap => None,
-        })
+        self.lines.iter().filter_map(Line::session)
     }
 
     pub(crate) fn unmark(&mut self) {
@@ -74,7 +86,7 @@ impl List {
     fn lets_through(&self, session: &SessionRow) -> bool {
         let SessionRow { name, agent, branch, repo_root, status, .. } = session;
         let branch = branch.as_deref().unwrap_or_default();
-        let repo = repo_root.rsplit('/').next().unwrap_or_default();
+        let repo = folder_of(repo_root);
         self.filter.text().split_whitespace().all(|word| {
             [name, agent, branch, repo, status.word()].iter().any(|text| fits(word, text).is_some())
         })
@@ -82,9 +94,9 @@ impl List {
 }
 
 fn sorted<'a>(sessions: impl Iterator<Item = &'a SessionRow>) -> Vec<(Need, &'a SessionRow)> {
-    let mut all: Vec<_> = sessions.collect();
-    all.sort_by_key(|session| session.place());
-    all.into_iter().map(|session| (session.needs(), session)).collect()
+    let mut all: Vec<_> = sessions.map(|session| (session.place(), session)).collect();
+    all.sort_by_key(|(place, _)| *place);
+    all.into_iter().map(|((need, ..), session)| (need, session)).collect()
 }
 
 impl List {

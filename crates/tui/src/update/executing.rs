@@ -5,7 +5,9 @@ use super::said;
 use crate::command::Command;
 use crate::deed::{Deed, PauseWith};
 use crate::message::{Effect, Told};
-use crate::model::{Access, Executed, Kind, Mode, Model, Notice, Stage, UnderWay, executed_stage};
+use crate::model::{
+    Access, Executed, Kind, Mode, Model, Notice, Stage, UnderWay, executed_stage, folder_of,
+};
 use glis_core::Status;
 use glis_core::looping::LoopChange;
 use glis_core::pause::PauseMode;
@@ -95,7 +97,7 @@ fn called(model: &Model, what: &Executed) -> String {
         Executed::Loop(id) => format!("loop `{}`", model.name_of(id).unwrap_or(id)),
         Executed::Plan(_) => {
             let repo = first.map(|session| session.repo_root.as_str()).unwrap_or_default();
-            format!("the plan of {}", repo.rsplit('/').next().unwrap_or_default())
+            format!("the plan of {}", folder_of(repo))
         }
     }
 }

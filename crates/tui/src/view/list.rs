@@ -5,13 +5,13 @@ use super::pen::{Pen, width};
 use super::question;
 use crate::command::Command;
 use crate::keymap::Place;
-use crate::model::{Line, Link, Model, Order, was_asking};
+use crate::model::{Line, Link, Model, Order, folder_of, was_asking};
 use glis_client::labels::{CUT_OFF, KEPT, Tone, mark, tone};
 use glis_core::Status;
 use glis_wire::need::Need;
 use glis_wire::view::SessionRow;
 use ratatui_core::layout::Rect;
-use ratatui_core::style::Modifier;
+use ratatui_core::style::{Modifier, Style};
 
 /// A name that is made from a prompt is at most so long; one that is longer is cut.
 const NAME_COLUMNS: u16 = 32;
@@ -98,18 +98,13 @@ fn branch_columns(model: &Model, room: u16) -> Option<u16> {
     Some(longest.min(BRANCH_COLUMNS)).filter(|most| *most <= left)
 }
 
-/// The name of a session's repository.
-fn folder_of(session: &SessionRow) -> &str {
-    session.repo_root.rsplit('/').next().unwrap_or_default()
-}
-
 /// How much of the names of repositories is told, where there are several and no heads for them.
 fn repository_columns(model: &Model) -> Option<u16> {
     let all = || model.rows.all.values();
     let first = all().next().map(|session| &session.repo_root);
     let several = all().any(|session| Some(&session.repo_root) != first);
     let told = several && model.list.order == Order::Need;
-    let longest = all().map(|session| width(folder_of(session))).max()?;
+    let longest = all().map(|session| width(folder_of(&session.repo_root))).max()?;
     told.then_some(longest.min(STATUS_COLUMNS))
 }
 
@@ -128,19 +123,19 @@ pub(super) fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
     let most = if area.width >= ROOMY { area.width * 2 / 5 } else { area.width / 3 };
     let name = names.min(NAME_COLUMNS).min(most).min(room).max(4);
     let roomy = area.width >= ROOMY;
-    let repository = repository_columns(model);
-    let beside = repository.filter(|_| roomy).map_or(0, |columns| columns + 1);
+    let repo = repository_columns(model);
+    let beside = repo.filter(|_| roomy).map_or(0, |columns| columns + 1);
     let room = room.saturating_sub(name + 1 + AGENT_COLUMNS + 1 + beside);
     let numbers = if roomy { Number::shown(model, room) } else { Vec::new() };
     let told: u16 = numbers.iter().map(|number| number.columns() + 1).sum();
     let branch =
         (area.width >= WIDE).then(|| branch_columns(model, room.saturating_sub(told))).flatten();
-    let columns = Columns { name, repository, status, branch, numbers };
+    let columns = Columns { name, repository: repo, status, branch, numbers };
     for (y, line) in (area.y..area.bottom()).zip(model.list.lines.iter().skip(first)) {
         let row = Rect { y, height: 1, ..area };
         match line {
             Line::Gap => {}
-            Line::Repository { repo, sessions } => head(model, pen, row, repo, *sessions),
+            Line::Repository { repo, sessions } => repository(model, pen, row, repo, *sessions),
             Line::Group { need, sessions } => group(model, pen, row, *need, *sessions),
             Line::Folded(counts) => {
                 let key = model.key(Place::List, Command::Fold);
@@ -166,21 +161,14 @@ pub(super) fn in_sight(model: &Model, area: Rect) -> Vec<String> {
 
 pub(super) fn at(model: &Model, area: Rect, row: u16) -> Option<String> {
     let first = first_line(model, area.height);
-    match model.list.lines.get(first + usize::from(row.checked_sub(area.y)?)) {
-        Some(Line::Session(id)) => Some(id.clone()),
-        Some(Line::Repository { .. } | Line::Group { .. } | Line::Folded(_) | Line::Gap) | None => {
-            None
-        }
-    }
+    model.list.lines.get(first + usize::from(row.checked_sub(area.y)?))?.session().cloned()
 }
 
 /// The line at the top: the one in hand stays in the middle where the list is longer than its place.
 fn first_line(model: &Model, rows: u16) -> usize {
     let rows = usize::from(rows);
-    let is_selected = |line: &Line| match line {
-        Line::Session(id) => model.hand.selected.as_ref() == Some(id),
-        Line::Repository { .. } | Line::Group { .. } | Line::Folded(_) | Line::Gap => false,
-    };
+    let selected = model.hand.selected.as_ref();
+    let is_selected = |line: &Line| line.session().is_some_and(|id| Some(id) == selected);
     let at = model.list.lines.iter().position(is_selected).unwrap_or(0);
     at.saturating_sub(rows / 2).min(model.list.lines.len().saturating_sub(rows))
 }
@@ -226,19 +214,20 @@ fn group(model: &Model, pen: &mut Pen<'_>, row: Rect, need: Need, sessions: usiz
         Need::Failed => theme.tone(Tone::Bad),
         Need::New | Need::Working | Need::Idle | Need::Rest => theme.text(),
     };
-    let bold = toned.add_modifier(Modifier::BOLD);
-    let x = pen.put(row.x + 1, row.y, row.width.saturating_sub(2), need.words(), bold);
-    let room = row.right().saturating_sub(x + 2);
-    pen.put(x + 1, row.y, room, &sessions.to_string(), theme.faint());
+    head(model, pen, row, (need.words(), toned), &sessions.to_string());
 }
 
-fn head(model: &Model, pen: &mut Pen<'_>, row: Rect, repo: &str, sessions: usize) {
-    let theme = model.theme;
+fn repository(model: &Model, pen: &mut Pen<'_>, row: Rect, repo: &str, sessions: usize) {
     let (folder, name) = repo.rsplit_once('/').unwrap_or(("", repo));
-    let bold = theme.text().add_modifier(Modifier::BOLD);
-    let x = pen.put(row.x + 1, row.y, row.width.saturating_sub(2), name, bold);
     let rest = format!("{sessions}  {}", super::detail::homely(model, folder));
-    pen.put(x + 1, row.y, row.right().saturating_sub(x + 2), &rest, theme.faint());
+    head(model, pen, row, (name, model.theme.text()), &rest);
+}
+
+/// The head of a group: its name, and quietly what else there is to it.
+fn head(model: &Model, pen: &mut Pen<'_>, row: Rect, (name, toned): (&str, Style), rest: &str) {
+    let bold = toned.add_modifier(Modifier::BOLD);
+    let x = pen.put(row.x + 1, row.y, row.width.saturating_sub(2), name, bold);
+    pen.put(x + 1, row.y, row.right().saturating_sub(x + 2), rest, model.theme.faint());
 }
 
 /// The place of a session that was removed while it was in hand.
@@ -281,7 +270,7 @@ fn session_line(
     pen.put(row.x + 4, row.y, columns.name, &session.name, theme.text().add_modifier(weight));
     let mut x = row.x + 4 + columns.name + 1;
     if let Some(most) = columns.repository {
-        pen.put(x, row.y, most, folder_of(session), theme.faint());
+        pen.put(x, row.y, most, folder_of(&session.repo_root), theme.faint());
         x += most + 1;
     }
     if let Some(most) = columns.status {

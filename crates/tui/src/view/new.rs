@@ -3,7 +3,7 @@
 use super::field::{self, BOX_COLUMNS, Value};
 use super::layout::middle;
 use super::pen::Pen;
-use crate::model::{Field, NewBox, Repeat};
+use crate::model::{Field, NewBox, Repeat, folder_of};
 use glis_client::labels::Tone;
 use ratatui_core::layout::Rect;
 
@@ -22,7 +22,7 @@ pub(super) fn draw(pen: &mut Pen<'_>, area: Rect, form: &NewBox) {
     let most = area.height.saturating_sub(1 + EDGE);
     let prompt = lines.clamp(PROMPT_ROWS.0, PROMPT_ROWS.1).min(most.saturating_sub(others)).max(1);
     let rows = (prompt + others).min(most) + EDGE;
-    let repo = form.repo.rsplit('/').next().unwrap_or_default();
+    let repo = folder_of(&form.repo);
     let kind = match form.repeat() {
         Repeat::Once => "session",
         Repeat::Loop => "loop",

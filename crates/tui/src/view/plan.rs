@@ -3,7 +3,7 @@
 use super::field::{self, BOX_COLUMNS, Value};
 use super::layout::middle;
 use super::pen::{Lines, Pen, styled};
-use crate::model::{Model, PlanBox, PlanField, Reading};
+use crate::model::{Model, PlanBox, PlanField, Reading, folder_of};
 use glis_client::labels::{Tone, task_mark};
 use glis_core::plan::TaskSpec;
 use glis_wire::plan::{PlanFile, TaskState};
@@ -19,7 +19,7 @@ pub(super) fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect, form: &PlanBox)
     let lines = tasks(model, form, columns.saturating_sub(4));
     let fields = u16::try_from(PlanField::ALL.len()).unwrap_or(0);
     let rows = u16::try_from(lines.len()).unwrap_or(u16::MAX).saturating_add(fields + 3);
-    let repo = form.repo.rsplit('/').next().unwrap_or_default();
+    let repo = folder_of(&form.repo);
     let place = middle(area, columns, rows.min(area.height.saturating_sub(2)));
     let inner = pen.frame(place, &format!("execute the plan of {repo}"));
     for (y, field) in (inner.y..inner.bottom()).zip(PlanField::ALL) {

@@ -146,12 +146,7 @@ fn resume_all(given: &Given) -> Result<Request, Complaint> {
 }
 
 fn cost(given: &Given) -> Request {
-    let by = match given.text("by").as_deref() {
-        Some("repo") => CostBy::Repo,
-        Some("agent") => CostBy::Agent,
-        Some("day") => CostBy::Day,
-        _ => CostBy::Session,
-    };
+    let by = given.meant("by").unwrap_or(CostBy::Session);
     Request::Cost { by, since: given.text("since") }
 }
 
