@@ -45,6 +45,7 @@ mod verbs {
     mod persona;
     mod plan;
     mod stop;
+    mod triage;
 }
 
 /// What scripts and people are told: fields, exit codes, words, streams.

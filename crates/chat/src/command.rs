@@ -3,6 +3,7 @@
 use Trait::{Aside, Looks, OfSession};
 use glis_core::pause::PauseMode;
 use glis_core::plan::Ruling;
+use glis_wire::client::Action;
 use serde::{Deserialize, Serialize};
 
 /// A command as it was typed.
@@ -32,6 +33,10 @@ pub enum Does {
     /// The minutes as they were typed.
     Timeout {
         minutes: Option<String>,
+    },
+    /// The current session gets labels, is pinned or snoozed; without words it is told how it stands.
+    Put {
+        action: Option<Action>,
     },
     Pause {
         mode: Option<PauseMode>,
@@ -130,17 +135,22 @@ const fn known(
     Known { verb, takes, about, words, is }
 }
 
+/// So many labels may come or go at once.
+const LABELS_MAX: usize = 8;
 /// What is done with a task of a plan.
 const OF_PLAN: &str =
     "[execute|pause|resume|restart|accept|judge|reject|skip|approve|decline TASK] [@repo]";
 
 /// Each command, in the order of the help.
-pub const COMMANDS: [Known; 18] = [
+pub const COMMANDS: [Known; 21] = [
     known("new", "[name] [persona] [@repo]", "Make a session and switch to it", 2, &[]),
     known("sessions", "", "List all sessions", 0, &[Looks]),
     known("switch", "<name>", "Make a session the current one", 1, &[]),
     known("archive", "[name]", "Put a session into the trash", 1, &[Aside, OfSession]),
     known("timeout", "<minutes>", "Show or set the idle timeout", 1, &[OfSession]),
+    known("label", "<label> [-label]", "Give the session labels", LABELS_MAX, &[OfSession]),
+    known("pin", "[off]", "Keep the session first in its group", 1, &[OfSession]),
+    known("snooze", "<2h|18:00|change|off>", "Let the session rest a while", 1, &[OfSession]),
     known(
         "pause",
         "[boundary|interrupt|force]",
@@ -224,6 +234,17 @@ fn does(verb: &str, words: Vec<String>, repo: Option<String>) -> Option<Does> {
         "switch" => Does::Switch { name: first },
         "archive" => Does::Archive { name: first },
         "timeout" => Does::Timeout { minutes: first },
+        "label" => {
+            let labels: Vec<String> = first.into_iter().chain(words).collect();
+            let action = Action::labels(labels.iter().map(String::as_str));
+            Does::Put { action: Some(action).filter(|_| !labels.is_empty()) }
+        }
+        "pin" => match first.as_deref() {
+            None => Does::Put { action: Some(Action::Pin { on: true }) },
+            Some("off") => Does::Put { action: Some(Action::Pin { on: false }) },
+            Some(_) => return None,
+        },
+        "snooze" => Does::Put { action: first.map(|until| Action::Snooze { until }) },
         "pause" => match first {
             None => Does::Pause { mode: None },
             Some(word) => Does::Pause { mode: Some(mode(&word)?) },
@@ -281,7 +302,9 @@ impl Command {
         self.is.contains(&Looks)
             || matches!(
                 self.does,
-                Does::Timeout { minutes: None } | Does::Plan { verb: PlanVerb::Show, .. }
+                Does::Timeout { minutes: None }
+                    | Does::Put { action: None }
+                    | Does::Plan { verb: PlanVerb::Show, .. }
             )
     }
 }

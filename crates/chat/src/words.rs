@@ -27,7 +27,7 @@ pub use topic::{
 
 use crate::command::{COMMANDS, Known};
 use crate::text::{Text, clean};
-use glis_client::labels::state;
+use glis_client::labels::{self, state};
 use glis_core::Status;
 use glis_core::session::Deferral;
 use glis_wire::view::{CostView, Entry, FileDiffView, SessionRow, SessionView, Voice};
@@ -115,7 +115,8 @@ pub fn sessions(all: &[SessionRow], more: usize, current: Option<&str>) -> Text 
         let persona = session.persona.as_deref().unwrap_or("default");
         let sign = emoji(session.status);
         text = text.and(&format!("\n{marker}{sign} ")).code(&session.name);
-        text = text.and(&format!(" ({persona})\n {}", minute(&session.last_active_at)));
+        let put = labels::triage(session).map_or_else(String::new, |put| format!(" {put}"));
+        text = text.and(&format!(" ({persona}){put}\n {}", minute(&session.last_active_at)));
     }
     if more > 0 {
         text = text.and(&format!("\n\n{more} more rest for longer."));
@@ -143,6 +144,12 @@ fn emoji(status: Status) -> &'static str {
 fn minute(time: &str) -> String {
     let parsed = time.parse::<jiff::Timestamp>();
     parsed.map_or_else(|_| "unknown".to_owned(), |at| at.strftime("%Y-%m-%d %H:%M").to_string())
+}
+
+/// How the session stands among the others now.
+pub fn put(session: &SessionView) -> String {
+    let put = labels::triage(session).unwrap_or_else(|| "like any other".to_owned());
+    format!("{}: {put}", session.name)
 }
 
 /// How long a session may be idle, and how to change that.

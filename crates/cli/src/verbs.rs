@@ -20,6 +20,7 @@ mod session;
 mod suggest;
 mod task;
 mod timeout;
+mod triage;
 mod upkeep;
 mod values;
 mod web;
@@ -38,7 +39,9 @@ use glis_core::plan::Ruling;
 use glis_verbs::documents::Dress;
 use glis_verbs::{Complaint, Kind, Wanted, perform};
 use glis_wire::build::Build;
-use glis_wire::client::{Request, Response, Which};
+use glis_wire::client::{Action, Request, Response, Which};
+use glis_wire::need::Need;
+use glis_wire::view::SessionRow;
 use plan::PlanVerb;
 use serde::Serialize;
 use serde_json::json;
@@ -135,9 +138,19 @@ fn carry_out(verb: Verb, out: &Out) -> Result<(), Complaint> {
         Verb::New(new) => make::new(new, out),
         Verb::Loop(wants) => make::iterate(wants, out),
         // What needs a person does so however long it has rested.
-        Verb::Ls { all, needs_me } => {
-            look::ls(Request::List { all: all || needs_me }, needs_me, out)
+        Verb::Ls { all, needs_me, label } => {
+            let all = all || needs_me || label.is_some();
+            let wanted = |row: &SessionRow| {
+                let labelled = label.as_ref().is_none_or(|label| row.labels.contains(label));
+                labelled && (!needs_me || row.need == Need::You)
+            };
+            look::ls(Request::List { all }, wanted, out)
         }
+        Verb::Label { name, labels } => {
+            triage::put(&name, Action::labels(labels.iter().map(String::as_str)), out)
+        }
+        Verb::Pin { name, off } => triage::put(&name, Action::Pin { on: !off }, out),
+        Verb::Snooze { name, until } => triage::put(&name, Action::Snooze { until }, out),
         Verb::Show(named) => look::show(&named.name, out),
         Verb::Attach(named) => attach::attach(&named.name, out),
         Verb::Send { name, text, file } => session::send(name, &text, &file, out),

@@ -23,7 +23,7 @@ pub(crate) use said::{entry, hits};
 use crate::width::{shortened, width as width_of};
 use anstyle::{AnsiColor, Style};
 use companions::{companions, listed};
-use glis_client::labels::{CUT_OFF, Tone, ago, mark, state, tone, unstarted, until};
+use glis_client::labels::{self, CUT_OFF, Tone, ago, mark, state, tone, unstarted, until};
 use glis_core::Status;
 use glis_core::plain::in_sight;
 pub(crate) use glis_core::plain::plain;
@@ -135,7 +135,9 @@ fn note(session: &SessionRow) -> String {
         Some(own) => format!("{own}; {text}"),
         None => text,
     };
-    let text = plain(&text);
+    let put = labels::triage(session)
+        .map(|put| if text.is_empty() { put } else { format!("{put}; {text}") });
+    let text = plain(&put.unwrap_or(text));
     let suspends = session.suspend_at.as_ref().map(|at| format!("suspended in {}", until(at)));
     let resumes = session.resume_at.as_ref().map(|at| format!("resumes in {}", until(at)));
     let Some(next) = resumes.or_else(|| usage_limit::stays(session)).or(suspends) else {
@@ -146,9 +148,14 @@ fn note(session: &SessionRow) -> String {
     if text.is_empty() { next } else { format!("{} ({next})", shortened(&text, room)) }
 }
 
+fn title(s: &SessionView) -> String {
+    let put = labels::triage(s).map_or_else(String::new, |put| format!("  {put}"));
+    format!("{} {} ({}){put}", mark(s.status), s.name, state(s))
+}
+
 /// What `show` prints.
 pub(crate) fn whole(s: &SessionView) -> String {
-    let mut lines = vec![format!("{} {} ({})", mark(s.status), s.name, state(s))];
+    let mut lines = vec![title(s)];
     let mut fact = |name: &str, value: Option<String>| {
         if let Some(value) = value.filter(|value| !value.is_empty()) {
             lines.push(format!("  {name:<14}{}", plain(&value)));

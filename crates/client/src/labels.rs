@@ -5,6 +5,7 @@ use glis_core::plain::in_sight;
 use glis_core::plan::RunState;
 use glis_wire::plan::TaskState;
 use glis_wire::view::{SessionRow, WaitingFor};
+use jiff::tz::TimeZone;
 use serde_json::Value;
 
 /// What a status means for who looks. Each face has a colour for it, and none tells it by that alone.
@@ -85,6 +86,25 @@ pub fn ago(time: &str) -> String {
 pub fn until(time: &str) -> String {
     let Ok(then) = time.parse::<jiff::Timestamp>() else { return "-".to_owned() };
     span((then.as_second() - jiff::Timestamp::now().as_second()).max(0))
+}
+
+/// How a person has put it among the others, if somebody has.
+pub fn triage(session: &SessionRow) -> Option<String> {
+    let pinned = session.pinned.then(|| "pinned".to_owned());
+    let labels = session.labels.iter().map(|label| format!("#{label}"));
+    let parts: Vec<String> = snoozed(session).into_iter().chain(pinned).chain(labels).collect();
+    (!parts.is_empty()).then(|| parts.join(" "))
+}
+
+/// Until when it needs nobody, if that was said.
+pub fn snoozed(session: &SessionRow) -> Option<String> {
+    let until = session.snoozed_until.as_ref()?;
+    let Ok(until) = until.parse::<jiff::Timestamp>() else {
+        return Some("snoozed until it changes".to_owned());
+    };
+    let (until, now) = (until.to_zoned(TimeZone::system()), jiff::Zoned::now());
+    let form = if until.date() == now.date() { "%H:%M" } else { "%a %d %b %H:%M" };
+    Some(format!("snoozed until {}", until.strftime(form)))
 }
 
 /// A span of time, in its largest unit.

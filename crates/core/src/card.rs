@@ -11,6 +11,7 @@ use crate::session::{
 };
 use crate::spec::Spec;
 use crate::talk::{Ask, AskKind, Turn};
+use crate::triage::{Snooze, Triage};
 use serde::{Deserialize, Serialize};
 
 /// What a session's folder knows of it.
@@ -45,6 +46,8 @@ pub struct Card {
     pub saved: Saved,
     #[serde(flatten)]
     pub ahead: Ahead,
+    #[serde(flatten)]
+    pub triage: Triage,
     /// Where it was put and when, if it was removed.
     #[serde(default)]
     pub trashed: Option<(WallMs, String)>,
@@ -71,6 +74,7 @@ impl Session {
             times: self.times,
             saved: self.saved.clone(),
             ahead: self.ahead.clone(),
+            triage: (*self.triage).clone(),
             trashed: trashed.map(|trashed| (trashed.at, trashed.place.clone())),
         }
     }
@@ -96,6 +100,10 @@ impl Session {
         self.times.created_at = card.times.created_at;
         self.saved = card.saved.clone();
         self.ahead = card.ahead.clone();
+        // What has changed since is not known.
+        *self.triage = card.triage.clone();
+        self.triage.snoozed.take_if(|snoozed| *snoozed == Snooze::Change);
+        self.triage.tidy();
         self.course.rule = Rule::Recovered;
         self.course.paused_at =
             if let Some(Rest::Paused(record)) = &rest { Some(record.at) } else { None };

@@ -21,6 +21,7 @@ mod returning;
 mod save;
 mod sign;
 mod start;
+mod triage;
 mod usage_limit;
 
 use crate::decision::{Decision, Reply};
@@ -60,6 +61,7 @@ static POLICIES: Policies = Policies {
         idle::watch,
         usage_limit::plan,
         appointment::watch,
+        triage::watch,
         compact::if_it_rests,
     ],
     house: &[deferred::start, gate::complete, plan::work::begin_ready, plan::work::give_place],
@@ -194,6 +196,7 @@ fn timer_fired(mut draft: Draft<'_>, key: TimerKey) -> Decision {
             appointment::is_due(&mut draft, at);
         }
         TimerKey::ResumeAt(_) => return Decision::default(),
+        TimerKey::Snooze(at) => triage::wake(&mut draft, at),
     }
     draft.settle()
 }
@@ -286,6 +289,7 @@ fn obey(draft: &mut Draft<'_>, command: Command) -> Result<(), Refusal> {
         Command::Acknowledge { .. } => acknowledge(draft),
         Command::Answer { ask, answer, reason, .. } => ask::answer(draft, ask, answer, reason)?,
         Command::SetAutoYes { on, .. } => judge::set(draft, on),
+        Command::Triage { put, .. } => triage::put(draft, put)?,
         Command::BeginTyping { .. } => begin_typing(draft),
         Command::SetLoop { change, .. } => looping::set(draft, change)?,
     }

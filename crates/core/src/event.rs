@@ -22,6 +22,7 @@ use crate::status::Status;
 use crate::subject::Subject;
 use crate::talk::Ask;
 use crate::tree::{Clearing, Found, Occasion, PathList, SnapshotRef};
+use crate::triage::Triage;
 use crate::verdict::Verdict;
 use serde::{Deserialize, Serialize};
 
@@ -208,6 +209,8 @@ pub enum Event {
     AskJudged { ask: AskId, text: String, verdict: Verdict },
     /// From here on the rules answer what the agent asks, or not.
     AutoYesSet { on: bool },
+    /// A person has put it so among the others, or its snooze is over.
+    Triaged(Box<Triage>),
     /// Somebody whose keys go past the daemon begins to type into its terminal: `from` tells who.
     TypingBegan,
     /// The agent's usage limit is reached.

@@ -22,6 +22,7 @@ use crate::session::{
 use crate::spec::{IdleLimit, Mode, RefOrigin, SignSource, Spec, Takes, Traits};
 use crate::status::Status;
 use crate::talk::{ALLOW_FOR_SESSION, Delivery};
+use crate::triage::Snooze;
 use pause::Progress;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -99,6 +100,7 @@ impl Session {
             course: Course::default(),
             starts: Rare::default(),
             upkeep: Rare::default(),
+            triage: Rare::default(),
         }
     }
 }
@@ -109,12 +111,19 @@ impl Session {
         if self.is_activity(event) {
             self.times.last_active_at = at;
         }
-        if let Event::TurnEnded { .. }
-        | Event::Interrupted { .. }
-        | Event::Completed
-        | Event::Failed { .. } = event
-        {
+        let ended = matches!(
+            event,
+            Event::TurnEnded { .. }
+                | Event::Interrupted { .. }
+                | Event::Completed
+                | Event::Failed { .. }
+        );
+        if ended {
             self.times.ended_at = Some(at);
+        }
+        let is_change = ended || matches!(event, Event::Asked { .. });
+        if is_change && self.triage.snoozed == Some(Snooze::Change) {
+            self.triage.snoozed = None;
         }
         self.account(event);
         self.forget_deferral(event);
@@ -126,6 +135,7 @@ impl Session {
         self.keep_appointment();
         self.starts.tidy();
         self.upkeep.tidy();
+        self.triage.tidy();
     }
 
     /// Every event is named once, with what takes it in.
@@ -198,6 +208,7 @@ impl Session {
             Event::AnswerFailed { ask, .. } => self.set_answering(ask, false),
             Event::AskJudged { ask, text, verdict } => self.take_verdict(ask, text, verdict),
             Event::AutoYesSet { on } => self.set_auto_yes(*on),
+            Event::Triaged(triage) => (*self.triage).clone_from(triage),
             Event::LimitReached { reset_at, .. } => {
                 self.starts.limit_until = Some(reset_at.clone());
                 self.course.rule = Rule::LimitReached;
@@ -374,7 +385,7 @@ impl Session {
             event,
             Event::WorktreeSaved { op: None, .. } | Event::WorktreeNotSaved { op: None, .. }
         );
-        let limits = matches!(event, Event::IdleLimitSet { .. });
-        !(begins || limits || event.is_upkeep() || ends && suspends || saves && suspended)
+        let ordered = matches!(event, Event::IdleLimitSet { .. } | Event::Triaged(_));
+        !(begins || ordered || event.is_upkeep() || ends && suspends || saves && suspended)
     }
 }

@@ -19,6 +19,7 @@ use crate::subject::Subject;
 use crate::talk::Ask;
 use crate::timer::{TimerKey, WallMs};
 use crate::tree::{Found, Occasion, PathList, SnapshotRef};
+use crate::triage::Put;
 use crate::verdict::Verdict;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -178,6 +179,11 @@ pub enum Command {
         session: SessionId,
         on: bool,
     },
+    /// Label, pin or snooze it.
+    Triage {
+        session: SessionId,
+        put: Put,
+    },
     /// Note that somebody begins to type into its terminal.
     BeginTyping {
         session: SessionId,
@@ -211,6 +217,7 @@ impl Command {
             | Self::Answer { session, .. }
             | Self::BeginTyping { session }
             | Self::SetLoop { session, .. }
+            | Self::Triage { session, .. }
             | Self::SetAutoYes { session, .. } => session,
         }
     }

@@ -55,6 +55,7 @@ pub mod talk;
 pub mod task;
 pub mod timer;
 pub mod tree;
+pub mod triage;
 pub mod usage_limit;
 pub mod verdict;
 mod waiting;

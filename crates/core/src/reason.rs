@@ -244,6 +244,8 @@ stored_as_text! {
         Restart = "restart",
         /// `timeout`.
         LimitIdle = "set the idle timeout of",
+        /// `label`, `pin`, `snooze`.
+        Triage = "label, pin or snooze",
         /// `rm`.
         Remove = "rm",
         /// `restore`.

@@ -20,6 +20,7 @@ use crate::spec::{Mode, RefOrigin, SignSource, Spec};
 use crate::status::Status;
 use crate::talk::{Delivery, Message, Turn};
 pub use crate::timer::WallMs;
+use crate::triage::Triage;
 use serde::{Deserialize, Serialize};
 
 /// What an agent is told that comes back to what it was in the middle of.
@@ -46,6 +47,9 @@ pub struct Session {
     pub course: Course,
     pub starts: Rare<Starts>,
     pub upkeep: Rare<Upkeep>,
+    /// How a person has put it among the others.
+    #[serde(default)]
+    pub triage: Rare<Triage>,
 }
 
 /// Where nothing runs, no turn is under way.

@@ -25,6 +25,8 @@ pub enum TimerKey {
     Retry(MessageId),
     /// When a pause ends by itself.
     ResumeAt(WallMs),
+    /// When a snooze is over.
+    Snooze(WallMs),
     /// How long an agent is idle before it is suspended, in the spell of this number.
     Idle(u64),
     /// How long everything may take to stop when the gate is shut.

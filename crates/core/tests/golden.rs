@@ -16,6 +16,7 @@ use glis_core::session::{AfterStop, Deferral, Rest as CardRest, StartCause, Stop
 use glis_core::spec::{IdleLimit, Mode, RefOrigin, SignSource, Takes};
 use glis_core::talk::AskKind;
 use glis_core::tree::{Clearing, Found, Occasion};
+use glis_core::triage::Snooze;
 use glis_core::verdict::{Answerer, Verdict, Want};
 use glis_core::{Event, House, Recorded};
 use std::collections::BTreeSet;
@@ -57,7 +58,7 @@ variants! {
         CaptureMissed MessageRefused FolderLost StartRefused IdleLimitSet StartDeferred
         StartForgone Gate AskJudged AutoYesSet CompactionBegan ConversationCompacted
         CompactionFailed ResumeAppointed LimitsSet PauseTakenOver LimitOver Plan ResumeFellDue Loop
-        FreezeBegan ProcessFrozen ThawBegan ConfigBroke ConfigMended TypingBegan
+        FreezeBegan ProcessFrozen ThawBegan ConfigBroke ConfigMended TypingBegan Triaged
     }
     gate: GateEvent {
         Shut Hastened Joined Released Overdue Stopped NotKept Paused Opened Resumed
@@ -108,6 +109,7 @@ variants! {
     verdict: Verdict { Accept Reject Manual }
     want: Want { Command Edit }
     answerer: Answerer { Person Rules Before }
+    snooze: Snooze { Until Change }
 }
 
 /// Everything that a stored event is made of and that comes in more than one form.
@@ -143,6 +145,7 @@ fn parts(of: &Event) -> Vec<&'static str> {
         Event::StopBegan { then: of, cause: why, .. } => {
             vec![after(Some(of)), stop_cause(Some(why))]
         }
+        Event::Triaged(of) => of.snoozed.iter().map(|of| snooze(Some(of))).collect(),
         Event::IdleLimitSet { limit: of } => vec![idle_limit(Some(of))],
         Event::ProcessEnded { ending: of, .. } => vec![ending(Some(of))],
         Event::SessionRecovered { card } => {
@@ -227,6 +230,7 @@ fn every_variant_has_a_line() {
         verdict(None),
         want(None),
         answerer(None),
+        snooze(None),
     ]
     .into_iter()
     .flatten()

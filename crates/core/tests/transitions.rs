@@ -59,6 +59,8 @@ mod talks;
 mod together;
 #[path = "transitions/trees.rs"]
 mod trees;
+#[path = "transitions/triage.rs"]
+mod triage;
 #[path = "transitions/under_way.rs"]
 mod under_way;
 #[path = "transitions/usage_limits.rs"]

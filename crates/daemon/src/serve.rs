@@ -22,6 +22,7 @@ mod state;
 mod steps;
 mod stream;
 mod together;
+mod triage;
 mod unwritten;
 mod verdicts;
 mod wait;

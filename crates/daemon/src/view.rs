@@ -12,6 +12,7 @@ use glis_core::rule::Rule;
 use glis_core::session::{Deferral, Session, WallMs};
 use glis_core::spec::IdleLimit;
 use glis_core::talk::{Ask, Delivery, Message};
+use glis_core::triage::Snooze;
 use glis_core::{Event, Recorded, Status};
 use glis_record::conversation::{Account, Digest};
 use glis_wire::need::Need;
@@ -123,6 +124,21 @@ fn not_resumed(session: &Session) -> Option<String> {
     })
 }
 
+fn idle_secs(session: &Session, beside: &Beside) -> u64 {
+    match session.spec.idle_limit() {
+        IdleLimit::Usual => beside.usual_idle_secs,
+        IdleLimit::Secs(secs) => secs,
+        IdleLimit::Never => 0,
+    }
+}
+
+fn wakes(snoozed: Snooze) -> String {
+    match snoozed {
+        Snooze::Until(at) => time(at),
+        Snooze::Change => "change".to_owned(),
+    }
+}
+
 /// What a list shows of a session.
 pub(crate) fn row(session: &Session, beside: &Beside) -> SessionRow {
     let digest = &beside.digest;
@@ -152,11 +168,7 @@ pub(crate) fn row(session: &Session, beside: &Beside) -> SessionRow {
         paused_at: session.course.paused_at.map(time),
         pause_reason: pause.map(|record| record.reason).or_else(|| suspended_for(session)),
         resumed_at: session.course.resumed_at.map(time),
-        idle_timeout_secs: match session.spec.idle_limit() {
-            IdleLimit::Usual => beside.usual_idle_secs,
-            IdleLimit::Secs(secs) => secs,
-            IdleLimit::Never => 0,
-        },
+        idle_timeout_secs: idle_secs(session, beside),
         suspend_at: beside.suspend_at.map(time),
         resume_at: session.ahead.resume_at.map(time),
         memory_bytes: beside.memory_bytes,
@@ -189,6 +201,9 @@ pub(crate) fn row(session: &Session, beside: &Beside) -> SessionRow {
         seen: is_seen(session, beside),
         // Only the house knows all that it depends on.
         need: Need::default(),
+        labels: session.triage.labels.iter().cloned().collect(),
+        pinned: session.triage.pinned,
+        snoozed_until: session.triage.snoozed.map(wakes),
         process_kept: session.is_frozen(),
         looped: session.ahead.looped.as_deref().map(|own| Box::new(looped(own, session, cost))),
         tasks_done: tally.done,

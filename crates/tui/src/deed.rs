@@ -66,6 +66,15 @@ pub(crate) enum Deed {
     LimitIdle {
         limit: IdleLimit,
     },
+    Label {
+        words: Vec<String>,
+    },
+    Pin {
+        on: bool,
+    },
+    Snooze {
+        until: String,
+    },
     Restore {
         snapshot: String,
     },
@@ -115,6 +124,9 @@ impl Deed {
             Self::Compact => act(Action::Compact),
             Self::Acknowledge => act(Action::Acknowledge),
             Self::LimitIdle { limit } => act(Action::LimitIdle { limit: *limit }),
+            Self::Label { words } => act(Action::labels(words.iter().map(String::as_str))),
+            Self::Pin { on } => act(Action::Pin { on: *on }),
+            Self::Snooze { until } => act(Action::Snooze { until: until.clone() }),
             Self::Restore { snapshot } => act(Action::Restore { snapshot: Some(snapshot.clone()) }),
             Self::SetLoop { change } => act(Action::SetLoop { change: change.clone() }),
             Self::CopySnapshot { snapshot, to } => Request::RestoreTo {
@@ -176,6 +188,12 @@ impl Deed {
                 format!("glis merge {name}{}{hooks}", into.unwrap_or_default())
             }
             Self::LimitIdle { limit } => format!("glis timeout {name} {}", minutes(*limit)),
+            Self::Label { words } => {
+                let words: Vec<String> = words.iter().map(|word| shell_word(word)).collect();
+                format!("glis label {name} {}", words.join(" "))
+            }
+            Self::Pin { on } => format!("glis pin {name}{}", if *on { "" } else { " --off" }),
+            Self::Snooze { until } => format!("glis snooze {name} {}", shell_word(until)),
             Self::Restore { snapshot } => {
                 format!("glis restore {name} --snapshot {}", shell_word(snapshot))
             }
@@ -224,6 +242,9 @@ impl Deed {
             Self::Acknowledge => "acknowledging",
             Self::Merge { .. } => "merging",
             Self::LimitIdle { .. } => "setting its timeout",
+            Self::Label { .. } => "setting its labels",
+            Self::Pin { .. } => "pinning",
+            Self::Snooze { .. } => "snoozing",
             Self::Restore { .. } => "restoring its files",
             Self::CopySnapshot { .. } => "copying a snapshot",
             Self::SetLoop { .. } => "changing its iterations",
@@ -259,6 +280,11 @@ impl Deed {
             Self::LimitIdle { limit } => {
                 format!("`{name}` is suspended after {} idle minutes", minutes(*limit))
             }
+            Self::Label { .. } => format!("the labels of `{name}` are set"),
+            Self::Pin { on: true } => format!("`{name}` is pinned"),
+            Self::Pin { on: false } => format!("`{name}` is not pinned any more"),
+            Self::Snooze { until } if until == "off" => format!("`{name}` is awake"),
+            Self::Snooze { .. } => format!("`{name}` is snoozed: it needs nobody, and goes on"),
             Self::Restore { .. } => format!("the files of `{name}` are restored"),
             Self::CopySnapshot { to, .. } => format!("a copy of `{name}` is in {to}"),
             Self::SetLoop { change } => match change.max {
@@ -284,6 +310,10 @@ impl Deed {
                 Some(("return from the trash", Self::Remove { running: IfRunning::Refuse }))
             }
             Self::AutoYes { on } => Some(("change of auto-yes", Self::AutoYes { on: !on })),
+            Self::Pin { on } => Some(("pin", Self::Pin { on: !on })),
+            Self::Snooze { until } if until != "off" => {
+                Some(("snooze", Self::Snooze { until: "off".to_owned() }))
+            }
             _ => None,
         }
     }

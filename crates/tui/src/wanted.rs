@@ -10,6 +10,10 @@ use glis_wire::view::SessionRow;
 pub(crate) enum Wanted {
     /// After how long it is suspended.
     Timeout,
+    /// Labels that come and go.
+    Labels,
+    /// For how long it needs nobody.
+    Snooze,
     /// What it is told when it is back.
     ResumeWords,
     /// The branch that its work is merged into.
@@ -40,6 +44,8 @@ impl Wanted {
     pub(crate) fn title(&self, name: &str) -> String {
         match self {
             Self::Timeout => format!("suspend {name} after"),
+            Self::Labels => format!("labels of {name}"),
+            Self::Snooze => format!("snooze {name}"),
             Self::ResumeWords => format!("resume {name} with these words"),
             Self::MergeInto => format!("merge {name} into the branch"),
             Self::PauseFor => format!("pause {name} for"),
@@ -55,6 +61,8 @@ impl Wanted {
     pub(crate) fn hint(&self) -> &'static str {
         match self {
             Self::Timeout => "minutes that it may be idle, 1 to 120; `off`: never",
+            Self::Labels => "auth comes, -auth goes",
+            Self::Snooze => "2h, 3d, 18:00, `change` (until it asks or ends) or `off`",
             Self::ResumeWords => "nothing: it goes on where it was",
             Self::MergeInto => "nothing: the one that it began from; `--hooks` runs its hooks",
             Self::PauseFor => "30s, 10m, 2h: then it resumes by itself",
@@ -70,6 +78,8 @@ impl Wanted {
         match self {
             Self::Timeout if session.idle_timeout_secs == 0 => Some("off".to_owned()),
             Self::Timeout => Some((session.idle_timeout_secs / 60).to_string()),
+            Self::Labels => Some(session.labels.join(" ")).filter(|labels| !labels.is_empty()),
+            Self::Snooze => session.snoozed_until.clone(),
             Self::LoopMax => {
                 let own = session.looped.as_ref()?;
                 Some(own.max.map_or_else(|| "off".to_owned(), |max| max.to_string()))
@@ -83,6 +93,11 @@ impl Wanted {
         let some = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
         Ok(match self {
             Self::Timeout => Deed::LimitIdle { limit: idle_limit(text)? },
+            Self::Labels => {
+                let words = some(text).ok_or("a word, such as auth")?;
+                Deed::Label { words: words.split_whitespace().map(str::to_owned).collect() }
+            }
+            Self::Snooze => Deed::Snooze { until: some(text).ok_or("say how long, as in 2h")? },
             Self::ResumeWords => Deed::Resume { prompt: some(text) },
             Self::MergeInto => {
                 let hooks = text.split_whitespace().any(|word| word == "--hooks");

@@ -201,7 +201,7 @@ export const leaveGone = () => { gone = []; };
  * @param {Store} store @param {() => void} drawn @param {string} [only] of this session
  */
 export function askCards(store, drawn, only) {
-  const open = store.asks().filter(({ session }) => !only || session.id === only);
+  const open = store.asks(only);
   const past = gone.filter(({ session }) => !only || session.id === only).slice(only ? -1 : 0);
   arrange([...past.map(({ card }) => `${card}-gone`), ...open.map(({ session, ask }) => cardOf(session.id, ask))].join(" "), drawn);
   return [

@@ -1,7 +1,7 @@
 // @ts-check
 /** The list of sessions, who needs a person first. */
 
-import { ago, h, inSight, redraw } from "./dom.js";
+import { ago, clock, h, inSight, redraw } from "./dom.js";
 import { NEEDS } from "./store.js";
 import { counts } from "./work.js";
 
@@ -27,6 +27,9 @@ function details(session) {
   if (session.loop) parts.push(`#${session.loop.iteration}`);
   parts.push(counts(session));
   if (session.waits_to_start) parts.push("waits to start");
+  const { snoozed_until: until } = session;
+  if (until) parts.push(until === "change" ? "snoozed until it changes" : `snoozed until ${clock(until)}`);
+  parts.push(...(session.labels ?? []).map((/** @type {string} */ label) => `#${label}`));
   return parts.filter(Boolean).join(" \u00b7 ");
 }
 
@@ -50,7 +53,7 @@ function row(session, current) {
         "aria-current": current ? "page" : null,
       },
       h("span", { class: "mark", "aria-hidden": "true" }, MARKS[session.status] ?? "-"),
-      h("span", { class: "name" }, session.name),
+      h("span", { class: "name" }, session.pinned && h("span", { title: "pinned" }, "^ "), session.name),
       h("span", { class: "when faint" }, ago(session.last_active_at)),
       h("span", { class: "what faint" }, h("span", { class: "state" }, details(session)), ` \u00b7 ${place(session)}`),
       ask ? h("span", { class: "asks" }, session.waiting_for ? "" : "asked: ", inSight(ask.text)) : null,
@@ -69,10 +72,12 @@ function group(all, [need, text], current) {
   const own = all.filter((session) => session.need === need);
   if (!own.length) return "";
   const head = [text, " ", h("span", { class: "faint" }, own.length)];
-  const rows = h("ul", null, ...own.map((session) => row(session, session.id === current)));
+  const list = (/** @type {any[]} */ part) => h("ul", null, ...part.map((session) => row(session, session.id === current)));
   const props = { class: "group", id: `group-${need}` };
-  if (need !== "rest") return h("section", props, h("h2", null, ...head), rows);
-  return h("details", { ...props, open: opened ?? own.length <= REST_SHOWN }, h("summary", null, ...head), rows);
+  if (need !== "rest") return h("section", props, h("h2", null, ...head), list(own));
+  const pinned = own.filter((session) => session.pinned);
+  return h("div", null, pinned.length > 0 && list(pinned),
+    h("details", { ...props, open: opened ?? own.length <= REST_SHOWN }, h("summary", null, ...head), list(own.filter((session) => !session.pinned))));
 }
 
 /** @param {Element} place @param {any[]} sessions @param {string} current */

@@ -24,7 +24,7 @@ function news(former, session) {
 
 /** Tells it. @param {Session | undefined} former @param {Session} session */
 export function notify(former, session) {
-  if (!("Notification" in window) || Notification.permission !== "granted" || document.visibilityState === "visible") return;
+  if (session.snoozed_until || !("Notification" in window) || Notification.permission !== "granted" || document.visibilityState === "visible") return;
   for (const [title, body, place] of news(former, session)) {
     try {
       const shown = new Notification(inSight(title), { body: inSight(body), tag: `${session.id} ${title} ${body}` });

@@ -118,14 +118,15 @@ export class Store {
 
   /** By need; what waits for a person by the time since when, and everything else as it was made. */
   ordered() {
-    const place = (/** @type {Session} */ s) => [NEEDS.findIndex(([need]) => need === s.need), s.need === "you" ? s.asks?.[0]?.since ?? s.last_active_at : "", s.created_at, s.id].join(" ");
+    const place = (/** @type {Session} */ s) => [NEEDS.findIndex(([need]) => need === s.need), !s.pinned, s.need === "you" ? s.asks?.[0]?.since ?? s.last_active_at : "", s.created_at, s.id].join(" ");
     const all = [...this.sessions.values()].map((session) => ({ session, at: place(session) }));
     return all.sort((a, b) => (a.at < b.at ? -1 : 1)).map(({ session }) => session);
   }
 
-  /** Every open question, oldest session first. */
-  asks() {
-    return this.ordered().flatMap((session) =>
+  /** Every open question that is for a person now, or those of one session, oldest session first. @param {string} [only] */
+  asks(only) {
+    const meant = (/** @type {Session} */ session) => (only ? session.id === only : !session.snoozed_until);
+    return this.ordered().filter(meant).flatMap((session) =>
       (session.asks ?? []).map((/** @type {any} */ ask) => ({ session, ask })),
     );
   }

@@ -286,6 +286,17 @@ pub enum Action {
     AutoYes {
         on: bool,
     },
+    Label {
+        add: Vec<String>,
+        remove: Vec<String>,
+    },
+    Pin {
+        on: bool,
+    },
+    Snooze {
+        /// As it is typed: `2h`, `18:00`, `change` or `off`.
+        until: String,
+    },
     /// Note that the caller begins to type into its terminal: its keys go past the daemon.
     BeginTyping,
     /// Change the limits of a loop.
@@ -298,6 +309,20 @@ pub enum Action {
     Restore {
         snapshot: Option<String>,
     },
+}
+
+impl Action {
+    /// Labels as they are typed: `+auth` or `auth` comes, `-auth` goes.
+    pub fn labels<'a>(typed: impl IntoIterator<Item = &'a str>) -> Self {
+        let (mut add, mut remove) = (Vec::new(), Vec::new());
+        for word in typed {
+            match word.strip_prefix('-') {
+                Some(label) => remove.push(label.to_owned()),
+                None => add.push(word.strip_prefix('+').unwrap_or(word).to_owned()),
+            }
+        }
+        Self::Label { add, remove }
+    }
 }
 
 /// What a front end wants done with a session that was removed.

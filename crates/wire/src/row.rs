@@ -114,6 +114,14 @@ pub struct SessionRow {
     /// How much it needs a person.
     #[serde(default)]
     pub need: Need,
+    #[serde(default)]
+    pub labels: Vec<String>,
+    /// It stands first in its group, and is never folded away.
+    #[serde(default)]
+    pub pinned: bool,
+    /// It asks for nobody's attention until then: RFC 3339, or `change`.
+    #[serde(default)]
+    pub snoozed_until: Option<String>,
     /// Its pause has done so: the process is there, and so is the memory that it holds.
     #[serde(default)]
     pub process_kept: bool,
@@ -137,6 +145,9 @@ pub struct SessionRow {
 impl SessionRow {
     /// How much it needs a person, by all that is told of it here.
     pub fn needs(&self) -> Need {
+        if self.snoozed_until.is_some() {
+            return Need::Rest;
+        }
         if self.waits_for_a_person() {
             return Need::You;
         }
@@ -180,13 +191,14 @@ impl SessionRow {
         }
     }
 
-    /// Its place in a list: by need; what waits for a person by the time since when, and everything else as it was
-    /// made, so that nothing moves without a reason.
-    pub fn place(&self) -> (Need, &str, &str, &str) {
+    /// Its place in a list: by need, with what is pinned first; what waits for a person by the time since when, and
+    /// everything else as it was made, so that nothing moves without a reason.
+    pub fn place(&self) -> (Need, bool, &str, &str, &str) {
         let need = self.needs();
         let asked = self.asks.first().and_then(|ask| ask.since.as_deref());
         let since = asked.unwrap_or(&self.last_active_at);
-        (need, if need == Need::You { since } else { "" }, &self.created_at, &self.id)
+        let since = if need == Need::You { since } else { "" };
+        (need, !self.pinned, since, &self.created_at, &self.id)
     }
 }
 
@@ -352,6 +364,17 @@ mod tests {
         assert_eq!((parked, paused_for(PauseReason::User)), (Need::Rest, Need::Rest));
         assert_eq!(need(Status::Suspended, |row| row.barred = Some("x".to_owned())), Need::You);
         assert_eq!(need(Status::Idle, |row| row.failure = Some("x".to_owned())), Need::Failed);
+    }
+
+    #[test]
+    fn who_is_snoozed_needs_nobody_and_who_is_pinned_stands_first() {
+        let snoozed = need(Status::Waiting, |row| row.snoozed_until = Some("change".to_owned()));
+        assert_eq!(snoozed, Need::Rest);
+        let (mut late, early) = (row(Status::Idle), row(Status::Idle));
+        late.created_at = "2026-01-02T00:00:00Z".to_owned();
+        assert!(early.place() < late.place());
+        late.pinned = true;
+        assert!(late.place() < early.place() && row(Status::Waiting).place() < late.place());
     }
 
     #[test]

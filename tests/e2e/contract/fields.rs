@@ -8,7 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 
 /// The contract's fields of a session.
-const FIELDS: [&str; 45] = [
+const FIELDS: [&str; 48] = [
     "id",
     "name",
     "status",
@@ -54,9 +54,12 @@ const FIELDS: [&str; 45] = [
     "task",
     "plan",
     "was_asking",
+    "labels",
+    "pinned",
+    "snoozed_until",
 ];
 /// Those that a row of a list has at least.
-const ROW: [&str; 18] = [
+const ROW: [&str; 20] = [
     "id",
     "name",
     "status",
@@ -75,6 +78,8 @@ const ROW: [&str; 18] = [
     "plan",
     "loop",
     "changed_files",
+    "labels",
+    "pinned",
 ];
 /// What a session tells beyond the contract.
 const BEYOND: [&str; 41] = [

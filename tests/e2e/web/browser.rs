@@ -169,6 +169,11 @@ fn a_session_says_why_it_rests_and_a_pause_is_what_was_asked_for() -> Outcome {
 }
 
 #[test]
+fn what_is_snoozed_asks_for_nobody_and_what_is_pinned_stands_first() -> Outcome {
+    play("triage")
+}
+
+#[test]
 fn who_is_still_at_work_is_named_when_all_is_paused() -> Outcome {
     play("gate")
 }

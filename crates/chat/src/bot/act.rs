@@ -114,6 +114,10 @@ impl Bot {
             }
             Does::Timeout { minutes } => self
                 .with_current(asked, |session| self.timeout(asked, &session, minutes.as_deref())),
+            Does::Put { action } => self.with_current(asked, |session| {
+                let Some(action) = action else { return self.reply(asked, words::put(&session)) };
+                self.done(asked, &session.id, action, |session, _| words::put(session))
+            }),
             Does::Pause { mode } => {
                 self.with_current(asked, |session| self.pause(asked, &session.id, mode))
             }

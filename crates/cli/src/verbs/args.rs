@@ -65,6 +65,9 @@ pub(crate) enum Verb {
         /// Only those that ask something, or of which nobody has said how they go on
         #[arg(long)]
         needs_me: bool,
+        /// Only those with this label
+        #[arg(long)]
+        label: Option<String>,
     },
     /// Show everything about one session
     Show(Named),
@@ -101,6 +104,29 @@ pub(crate) enum Verb {
         /// 1 to 120 minutes, a time such as `90s` or `2h`, or `off` to never suspend it
         #[arg(allow_hyphen_values = true)]
         minutes: Option<String>,
+    },
+    /// Give a session labels, or take some away; the overview, the page and `ls` find it by them
+    Label {
+        /// Name, id, or a unique beginning of the id
+        name: String,
+        /// `+auth` or `auth` comes, `-auth` goes
+        #[arg(required = true, allow_hyphen_values = true, value_name = "+LABEL|-LABEL")]
+        labels: Vec<String>,
+    },
+    /// Keep a session first in its group, and in the list however long it rests
+    Pin {
+        /// Name, id, or a unique beginning of the id
+        name: String,
+        /// Let go of it
+        #[arg(long)]
+        off: bool,
+    },
+    /// Have a session need nobody for a while: it stands with those at rest, and goes on
+    Snooze {
+        /// Name, id, or a unique beginning of the id
+        name: String,
+        /// So long (`2h`, `3d`), a time of day (`18:00`), `change` (until it asks or comes to an end), or `off`
+        until: String,
     },
     /// Move a session to the trash; nothing is deleted
     Rm(Rm),

@@ -8,18 +8,19 @@ use crate::words;
 use glis_client::{Client, Streamed};
 use glis_verbs::{Complaint, documents, documents::Dress, unexpected, whole_characters};
 use glis_wire::client::{Request, Response, ScreenView};
-use glis_wire::need::Need;
-use glis_wire::view::CostBy;
+use glis_wire::view::{CostBy, SessionRow};
 use serde_json::json;
 use std::io::{self, Write as _};
 
-pub(super) fn ls(request: Request, needs_me: bool, out: &Out) -> Result<(), Complaint> {
+pub(super) fn ls(
+    request: Request,
+    wanted: impl Fn(&SessionRow) -> bool,
+    out: &Out,
+) -> Result<(), Complaint> {
     let mut control = control::connect()?;
     let list = ask(&mut control, request)?;
     let Response::Sessions { mut rows, more } = list else { return Err(unexpected()) };
-    if needs_me {
-        rows.retain(|row| row.need == Need::You);
-    }
+    rows.retain(wanted);
     let mut given_back = None;
     if let Response::Daemon(daemon) = ask(&mut control, Request::DaemonStatus)? {
         given_back = words::given_back(daemon.memory_given_back_bytes);

@@ -132,6 +132,7 @@ impl Event {
                     | Self::Failed { .. }
                     | Self::Archived { .. }
                     | Self::AutoYesSet { .. }
+                    | Self::Triaged(_)
                     | Self::Returned { .. }
             )
     }

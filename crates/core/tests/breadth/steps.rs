@@ -9,6 +9,7 @@ use glis_core::session::StopCause;
 use glis_core::spec::IdleLimit;
 use glis_core::talk::{Ask, AskKind};
 use glis_core::tree::Clearing;
+use glis_core::triage::{Put, Snooze};
 use glis_core::{AskId, GateCommand, Phase, SessionId};
 
 /// One thing that happens, to the session of this number where it is about one.
@@ -90,6 +91,7 @@ pub(crate) fn commands(session: &SessionId) -> Vec<Command> {
         Command::SetAutoYes { session: session(), on: true },
         Command::SetAutoYes { session: session(), on: false },
         Command::BeginTyping { session: session() },
+        Command::Triage { session: session(), put: Put::Snoozed(Some(Snooze::Change)) },
     ]
 }
 

@@ -16,6 +16,7 @@ use glis_core::pause::{OnTimeout, PauseMode, PauseReason, PauseWish};
 use glis_core::session::StopCause;
 use glis_core::spec::{IdleLimit, Spec};
 use glis_core::tree::Clearing;
+use glis_core::triage::{Put, Snooze};
 use glis_core::{AskId, Event, Input, Recorded, SessionId, TimerKey};
 
 /// A house that does not come to rest in so many rounds never will: a queued message takes a few
@@ -288,11 +289,31 @@ impl Play {
                 Command::SetLoop { session, change: LoopChange { max, ..LoopChange::default() } }
             }
             25..=28 => self.chore(session),
+            31 if self.rng.percent(50) => self.triage(session),
             31 => Command::BeginTyping { session },
             29 | 30 => Command::SetAutoYes { session, on: self.rng.percent(60) },
             _ => self.answer(session),
         };
         self.feed(&Input::Command(command))
+    }
+
+    fn triage(&mut self, session: SessionId) -> Command {
+        let labels = |add: &str, remove: &str| Put::Labels {
+            add: vec![add.to_owned()],
+            remove: vec![remove.to_owned()],
+        };
+        let at = i64::try_from(self.rng.below(4)).unwrap_or(0);
+        let puts = [
+            Put::Pinned(true),
+            Put::Pinned(false),
+            Put::Snoozed(Some(Snooze::Until(at))),
+            Put::Snoozed(Some(Snooze::Change)),
+            Put::Snoozed(None),
+            labels("a", "b"),
+            labels("b", "a"),
+        ];
+        let put = self.rng.pick(&puts).cloned().unwrap_or(Put::Pinned(true));
+        Command::Triage { session, put }
     }
 
     fn limit_idle(&mut self, session: SessionId) -> Command {

@@ -105,6 +105,7 @@ fn verb(command: &Command) -> Option<&'static str> {
         Command::SetAutoYes { .. } => "auto-yes",
         Command::SetLoop { .. } => "set",
         Command::BeginTyping { .. } => "typing",
+        Command::Triage { .. } => "triage",
     })
 }
 

@@ -20,6 +20,7 @@ use glis_core::session::{Process, StopCause};
 use glis_core::spec::{IdleLimit, Mode, RefOrigin, SignSource, Spec, Takes, Traits};
 use glis_core::talk::{Ask, AskKind};
 use glis_core::tree::{Clearing, Found, Occasion, PathList, SnapshotRef};
+use glis_core::triage::{Put, Snooze};
 use glis_core::verdict::{Author, Unruled, Verdict, Want};
 use glis_core::{
     AskId, Face, House, Input, MessageId, OpId, Origin, Phase, Recorded, Session, SessionId,
@@ -213,6 +214,10 @@ impl Stage {
             let key = TimerKey::ResumeAt(at);
             return Ok(Input::TimerFired { subject: session.into(), key });
         }
+        if let Some(at) = line.strip_prefix("snooze over at ").and_then(|at| at.parse().ok()) {
+            let key = TimerKey::Snooze(at);
+            return Ok(Input::TimerFired { subject: session.into(), key });
+        }
         if line == "memory short" {
             return Ok(Input::MemoryShort);
         }
@@ -321,6 +326,7 @@ impl Stage {
             }
             "typing" => Command::BeginTyping { session },
             "auto-yes" => Command::SetAutoYes { session, on: rest == "on" },
+            "triage" => Command::Triage { session, put: put(rest) },
             _ => return self.loop_command(verb, rest),
         })
     }
@@ -490,6 +496,19 @@ impl Stage {
             }
             _ => return None,
         })
+    }
+}
+
+/// `pin`, `unpin`, `label a`, `unlabel a`, `snooze T`, `snooze change`, `wake`.
+fn put(told: &str) -> Put {
+    let (verb, rest) = told.split_once(' ').unwrap_or((told, ""));
+    let some = |wanted: &str| if verb == wanted { vec![rest.to_owned()] } else { Vec::new() };
+    match verb {
+        "pin" => Put::Pinned(true),
+        "unpin" => Put::Pinned(false),
+        "snooze" => Put::Snoozed(Some(rest.parse().map_or(Snooze::Change, Snooze::Until))),
+        "wake" => Put::Snoozed(None),
+        _ => Put::Labels { add: some("label"), remove: some("unlabel") },
     }
 }
 

@@ -138,6 +138,7 @@ fn timer(key: TimerKey, when: When) -> String {
         (TimerKey::Retry(_), _) => "await retry".to_owned(),
         (TimerKey::ResumeAt(at), When::At(_)) => format!("await the time {at}"),
         (TimerKey::ResumeAt(at), When::After(_)) => format!("await the time {at} again"),
+        (TimerKey::Snooze(at), _) => format!("await the end of its snooze at {at}"),
         (TimerKey::Idle(_), When::After(Span::Exactly(time))) => {
             format!("{IDLE_TIME} of {} s", time.as_secs())
         }
@@ -176,6 +177,9 @@ fn effect(effect: &Effect) -> String {
         },
         Effect::SetTimer { key, when } => timer(*key, *when),
         Effect::DropTimer { key: TimerKey::ResumeAt(at) } => format!("drop the time {at}"),
+        Effect::DropTimer { key: TimerKey::Snooze(at) } => {
+            format!("drop the end of its snooze at {at}")
+        }
         Effect::DropTimer { .. } => IDLE_NO_MORE.to_owned(),
         Effect::CheckIdle { cause: StopCause::Memory, .. } => "check idle for memory".to_owned(),
         Effect::CheckIdle { .. } => "check idle".to_owned(),

@@ -8,6 +8,7 @@ use super::keep;
 use super::plans;
 use super::state::ServerState;
 use super::steps::Steps;
+use super::triage;
 use super::wait;
 use crate::create::looped;
 use crate::create::wrong::Wrong;
@@ -20,9 +21,11 @@ use glis_core::session::{Phase, StopCause, WallMs};
 use glis_core::spec::RefOrigin;
 use glis_core::talk::Ask;
 use glis_core::tree::Clearing;
+use glis_core::triage::Put;
 use glis_core::{AskId, Command, Refusal, Session, SessionId};
 use glis_record::conversation;
 use glis_wire::client::{Action, NewSession, Response};
+use jiff::tz::TimeZone;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
@@ -134,11 +137,20 @@ pub(super) async fn translate(state: &ServerState, given: &str, action: Action) 
         Action::Answer { ask, answer, reason } => {
             Command::Answer { session, ask: ask.map(AskId), answer, reason }
         }
+        Action::Label { add, remove } => {
+            let put = triage::labels(&found, add, remove).map_err(unfit)?;
+            Command::Triage { session, put }
+        }
+        Action::Pin { on } => Command::Triage { session, put: Put::Pinned(on) },
+        Action::Snooze { until } => {
+            let now = crate::clock::now().to_zoned(TimeZone::system());
+            Command::Triage { session, put: triage::snooze(&until, &now).map_err(unfit)? }
+        }
         Action::BeginTyping => Command::BeginTyping { session },
         Action::AutoYes { on } => Command::SetAutoYes { session, on },
         Action::SetLoop { change } => {
             let checked = looped::check_change(&found, &change);
-            checked.map_err(|Wrong { message, hint }| unusable(message, hint))?;
+            checked.map_err(unfit)?;
             Command::SetLoop { session, change }
         }
         Action::Snapshot => Command::Snapshot { session },
@@ -152,6 +164,10 @@ pub(super) async fn translate(state: &ServerState, given: &str, action: Action) 
         }
     };
     Ok((found.id, command))
+}
+
+fn unfit(Wrong { message, hint }: Wrong) -> Response {
+    unusable(message, hint)
 }
 
 /// How a session is paused where the request does not say it: a loop after its iteration.

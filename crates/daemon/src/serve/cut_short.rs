@@ -97,6 +97,9 @@ fn again(request: &Request) -> Again {
         | Action::Acknowledge
         | Action::LimitIdle { .. }
         | Action::AutoYes { .. }
+        | Action::Label { .. }
+        | Action::Pin { .. }
+        | Action::Snooze { .. }
         | Action::BeginTyping
         | Action::SetLoop { .. }
         | Action::Snapshot

@@ -129,6 +129,9 @@ fn is_meant(session: &Session, action: &Action) -> bool {
         | Action::Remove { .. }
         | Action::Answer { .. }
         | Action::AutoYes { .. }
+        | Action::Label { .. }
+        | Action::Pin { .. }
+        | Action::Snooze { .. }
         | Action::BeginTyping
         | Action::SetLoop { .. }
         | Action::Snapshot

@@ -36,7 +36,8 @@ pub(super) async fn list(state: &ServerState, peer: &mut Peer, all: bool) -> Ans
 fn keep_latest(sessions: &mut Vec<Arc<Session>>, since: WallMs, most: usize) {
     let mut resting = 0;
     sessions.retain(|session| {
-        let rests = !session.stirs() && !session.runs() && session.ahead.resume_at.is_none();
+        let stays = session.triage.pinned || session.ahead.resume_at.is_some();
+        let rests = !session.stirs() && !session.runs() && !stays;
         resting += usize::from(rests);
         !rests || (session.times.last_active_at >= since && resting <= most)
     });
@@ -61,5 +62,10 @@ mod tests {
         let mut sessions = vec![rests(9), rests(4)];
         keep_latest(&mut sessions, 5, 2);
         assert_eq!(sessions.len(), 1, "too long ago");
+        let mut pinned = (*rests(4)).clone();
+        pinned.triage.pinned = true;
+        let mut sessions = vec![Arc::new(pinned)];
+        keep_latest(&mut sessions, 5, 0);
+        assert_eq!(sessions.len(), 1, "it is pinned");
     }
 }

@@ -81,6 +81,7 @@ fn kind(key: TimerKey) -> &'static str {
         TimerKey::Gate(_) => "gate",
         TimerKey::Verdict => "verdict",
         TimerKey::ResumeAt(_) => "resume_at",
+        TimerKey::Snooze(_) => "snooze",
         TimerKey::Budget => "budget",
     }
 }

@@ -84,11 +84,13 @@ impl List {
     }
 
     fn lets_through(&self, session: &SessionRow) -> bool {
-        let SessionRow { name, agent, branch, repo_root, status, .. } = session;
+        let SessionRow { name, agent, branch, repo_root, status, labels, .. } = session;
         let branch = branch.as_deref().unwrap_or_default();
         let repo = folder_of(repo_root);
         self.filter.text().split_whitespace().all(|word| {
-            [name, agent, branch, repo, status.word()].iter().any(|text| fits(word, text).is_some())
+            let labels = labels.iter().map(String::as_str);
+            let mut texts = [name, agent, branch, repo, status.word()].into_iter().chain(labels);
+            texts.any(|text| fits(word.trim_start_matches('#'), text).is_some())
         })
     }
 }
@@ -120,14 +122,15 @@ impl List {
     fn by_need(&self, sessions: &[(Need, &SessionRow)], hand: Option<&String>) -> Vec<Vec<Line>> {
         let rest = sessions.iter().filter(|(need, _)| *need == Need::Rest).count();
         let folds = self.folds && rest < sessions.len() && self.filter.text().is_empty();
-        let stays = |id: &String| Some(id) == hand || self.marked.contains(id);
+        let stays =
+            |one: &SessionRow| one.pinned || Some(&one.id) == hand || self.marked.contains(&one.id);
         let group = |need: Need| {
             let own = || sessions.iter().filter(|(one, _)| *one == need).map(|(_, own)| own);
             let count = own().count();
             let mut lines = vec![Line::Group { need, sessions: count }];
             let mut hidden: BTreeMap<&str, usize> = BTreeMap::new();
             for session in own() {
-                if folds && need == Need::Rest && !stays(&session.id) {
+                if folds && need == Need::Rest && !stays(session) {
                     *hidden.entry(session.status.word()).or_default() += 1;
                 } else {
                     lines.push(Line::Session(session.id.clone()));

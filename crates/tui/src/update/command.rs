@@ -24,6 +24,7 @@ const UNDO_MS: u64 = 60_000;
 /// It goes on where it was.
 const RESUME: Deed = Deed::Resume { prompt: None };
 
+#[expect(clippy::too_many_lines, reason = "every command is named once")]
 pub(super) fn run(model: &mut Model, command: Command) {
     let is_past = matches!(model.mode, Mode::Past { .. }) && past::run(model, command);
     if is_past || is_for_removed(model, command) {
@@ -58,7 +59,10 @@ pub(super) fn run(model: &mut Model, command: Command) {
         Command::Acknowledge => each(model, |_| Some(Deed::Acknowledge)),
         Command::Merge => confirm(model, |_| Deed::Merge { branch: None, hooks: false }),
         Command::AutoYes => auto_yes(model),
+        Command::Pin => each(model, |session| Some(Deed::Pin { on: !session.pinned })),
         Command::Timeout => words::open(model, Wanted::Timeout),
+        Command::Label => words::open(model, Wanted::Labels),
+        Command::Snooze => words::open(model, Wanted::Snooze),
         Command::ResumeWith => words::open(model, Wanted::ResumeWords),
         Command::MergeInto => words::open(model, Wanted::MergeInto),
         Command::PauseFor => words::open(model, Wanted::PauseFor),
@@ -153,7 +157,8 @@ fn next_waiting(model: &mut Model) {
     }
     let from = model.place().map_or(0, |place| place + 1);
     let waits = |id: &&String| {
-        model.rows.all.get(*id).is_some_and(|session| session.status == Status::Waiting)
+        let session = model.rows.all.get(*id);
+        session.is_some_and(|s| s.status == Status::Waiting && s.snoozed_until.is_none())
     };
     let next =
         model.list.ids().skip(from).find(waits).or_else(|| model.list.ids().find(waits)).cloned();

@@ -174,10 +174,12 @@ pub(super) fn event(model: &mut Model, event: News) {
         let before = session.needs();
         session.status = status;
         let (name, after) = (session.name.clone(), session.needs());
+        // What it sleeps until is just this, where that is a change.
+        let is_awake = session.snoozed_until.as_ref().is_none_or(|until| until == "change");
         if before != after {
             settle(model);
         }
-        if !model.keyboard.is_looked_at(model.now) {
+        if is_awake && !model.keyboard.is_looked_at(model.now) {
             notify(model, &name, former, status);
         }
     }

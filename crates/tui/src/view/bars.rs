@@ -6,6 +6,7 @@ use crate::keymap::Place;
 use crate::model::{Access, Link, Mode, Model, SPIN_MS};
 use glis_client::labels::Tone;
 use glis_core::Status;
+use glis_wire::view::SessionRow;
 use ratatui_core::layout::Rect;
 use ratatui_core::style::Modifier;
 
@@ -55,7 +56,8 @@ pub(super) fn top(model: &Model, pen: &mut Pen<'_>, area: Rect) {
 }
 
 fn count(model: &Model, statuses: &[Status]) -> usize {
-    model.rows.all.values().filter(|session| statuses.contains(&session.status)).count()
+    let counts = |s: &&SessionRow| statuses.contains(&s.status) && s.snoozed_until.is_none();
+    model.rows.all.values().filter(counts).count()
 }
 
 /// What is to be known about all of it.

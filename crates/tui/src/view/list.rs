@@ -6,13 +6,15 @@ use super::question;
 use crate::command::Command;
 use crate::keymap::Place;
 use crate::model::{Line, Link, Model, Order, folder_of, was_asking};
-use glis_client::labels::{CUT_OFF, KEPT, Tone, mark, tone};
+use glis_client::labels::{self, CUT_OFF, KEPT, Tone, mark, tone};
 use glis_core::Status;
 use glis_wire::need::Need;
 use glis_wire::view::SessionRow;
 use ratatui_core::layout::Rect;
 use ratatui_core::style::{Modifier, Style};
 
+/// Stands before what is pinned.
+const PINNED: &str = "^";
 /// A name that is made from a prompt is at most so long; one that is longer is cut.
 const NAME_COLUMNS: u16 = 32;
 /// The longest word for a status.
@@ -263,6 +265,7 @@ fn session_line(
         " "
     };
     pen.put(row.x, row.y, 1, sign, theme.accent());
+    pen.put(row.x + 1, row.y, 1, if session.pinned { PINNED } else { "" }, theme.accent());
     pen.put(row.x + 2, row.y, 1, &mark(session.status).to_string(), toned);
     let auto_yes = if session.auto_yes { AUTO_YES } else { "" };
     pen.put(row.x + 3, row.y, 1, auto_yes, theme.tone(Tone::Attention));
@@ -294,7 +297,12 @@ fn session_line(
         pen.put(x, row.y, most, session.branch.as_deref().unwrap_or("-"), theme.faint());
         x += most + 1;
     }
-    let room = end.saturating_sub(x);
+    let mut room = end.saturating_sub(x);
+    let labels: Vec<String> = session.labels.iter().map(|label| format!("#{label}")).collect();
+    if !labels.is_empty() && room >= NOTE_COLUMNS_MIN {
+        x = pen.put(x, row.y, room, &labels.join(" "), theme.faint()) + 1;
+        room = end.saturating_sub(x);
+    }
     // A word or two, or nothing: a sign that something was cut off tells nothing.
     if let Some((text, tone)) = note(model, session).filter(|_| room >= NOTE_COLUMNS_MIN) {
         let text = if width(&text) > room { shorter(model, session).unwrap_or(text) } else { text };
@@ -322,6 +330,9 @@ fn note(model: &Model, session: &SessionRow) -> Option<(String, Tone)> {
     }
     if session.status == Status::Resuming {
         return Some((format!("{} resuming", wheel(model)), Tone::Attention));
+    }
+    if let Some(snoozed) = labels::snoozed(session) {
+        return Some((snoozed, Tone::Calm));
     }
     if let Some(ask) = &session.waiting_for {
         return Some((question::in_short(session, ask), Tone::Attention));

@@ -147,6 +147,21 @@ pub(super) const ROWS: &[Row] = &[
         .does("Set how long a session may be idle before it is suspended")
         .takes(&[must("minutes", Kind::Text, "1 to 120, or `off`")])
         .asks(timeout),
+    row(Verb::Post, "label", "/sessions/{session}/label", Scope::Manage, Gives::Session)
+        .does("Give a session labels, or take some away")
+        .takes(&[must("labels", Kind::Texts, "`auth` or `+auth` comes, `-auth` goes")])
+        .asks(|given| {
+            let labels = given.texts("labels");
+            Ok(act(given, Action::labels(labels.iter().map(String::as_str))))
+        }),
+    row(Verb::Post, "pin", "/sessions/{session}/pin", Scope::Manage, Gives::Session)
+        .does("Keep a session first in its group, and in the list however long it rests")
+        .takes(&[may("off", Kind::Flag, "Let go of it")])
+        .asks(|given| Ok(act(given, Action::Pin { on: !given.flag("off") }))),
+    row(Verb::Post, "snooze", "/sessions/{session}/snooze", Scope::Manage, Gives::Session)
+        .does("Have a session need nobody for a while: it stands with those at rest, and goes on")
+        .takes(&[must("until", Kind::Text, "`2h`, `3d`, `18:00`, `change` or `off`")])
+        .asks(|given| Ok(act(given, Action::Snooze { until: given.needed("until") }))),
     row(Verb::Post, "rm", "/sessions/{session}/rm", Scope::Manage, Gives::Object)
         .does("Move a session to the trash; nothing is deleted")
         .takes(&[may("stop", Kind::Flag, "Stop it first if it runs")])

@@ -15,6 +15,9 @@ impl Verb {
                 | Self::Restart(_)
                 | Self::Stop(_)
                 | Self::Timeout { minutes: Some(_), .. }
+                | Self::Label { .. }
+                | Self::Pin { .. }
+                | Self::Snooze { .. }
                 | Self::Rm(_)
                 | Self::Answer(_)
                 | Self::AutoYes(AutoYes { verb: None, .. })
