@@ -31,7 +31,7 @@ use glis_core::reason::SafeRule;
 use glis_core::session::FAILED_STARTS_MAX;
 use glis_core::spec::Mode;
 use glis_core::talk::AskKind;
-use glis_wire::view::{Finding, Health, SessionRow, SessionView, UsageView};
+use glis_wire::view::{Finding, Health, SessionRow, SessionView, Used};
 use std::fmt::Write as _;
 use std::io::IsTerminal as _;
 use std::path::Path;
@@ -115,7 +115,9 @@ const NOTE_COLUMNS: usize = 60;
 fn note(session: &SessionRow) -> String {
     let was_asking = ask::before_pause(session).map(|asked| format!("was asking: {asked}"));
     let cut_off = (session.status == Status::Idle && session.cut_off).then(|| CUT_OFF.to_owned());
-    let failure = session.failure.as_ref().or(was_asking.as_ref()).or(cut_off.as_ref());
+    let broken = (session.status == Status::Interrupted).then_some(&session.verdict);
+    let failure = session.failure.as_ref().or(was_asking.as_ref()).or(broken);
+    let failure = failure.or(cut_off.as_ref());
     let barred = session.barred.as_ref().map(|bar| format!("barred, glis acknowledge: {bar}"));
     let waits = gate::waits(session).filter(|_| !gate::holds(session));
     let waits = waits.map(|why| format!("waits to start: {why}"));
@@ -204,7 +206,7 @@ pub(crate) fn whole(s: &SessionView) -> String {
     fact("restored", s.restored.as_ref().map(|r| format!("from {}", r.snapshot.name)));
     fact("queued", (s.queued > 0).then(|| s.queued.to_string()));
     fact("cut off", s.cut_off.then(|| "its process ended in the middle of a turn".to_owned()));
-    fact("used", s.usage.map(used));
+    fact("used", s.cost.map(used));
     fact("limit", usage_limit::reached(s));
     fact("ended with it", companions(&s.ended_processes));
     fact("still there", companions(&s.stuck_processes));
@@ -247,9 +249,9 @@ fn barred(name: &str, bar: &str) -> String {
     format!("{bar}; it is not tried again  (glis acknowledge {name} allows it)")
 }
 
-fn used(usage: UsageView) -> String {
-    let UsageView { tokens_in, tokens_out, cost_usd } = usage;
-    let cost = cost_usd.map_or(String::new(), |dollars| format!(", ${dollars:.4}"));
+fn used(used: Used) -> String {
+    let Used { tokens_in, tokens_out, usd } = used;
+    let cost = usd.map_or(String::new(), |dollars| format!(", ${dollars:.4}"));
     format!("{tokens_in} tokens in, {tokens_out} out{cost}")
 }
 

@@ -34,18 +34,23 @@ impl Accesses {
         self.known(dir, id).last
     }
 
-    /// Notes a look at this time. What is returned writes it down, where that is due.
+    /// Notes a look at this time, at something that came to an end then. What is returned writes it down, where that is
+    /// due.
     pub(crate) fn note(
         &self,
         dir: &Path,
         id: &SessionId,
-        now: Timestamp,
+        (now, ended_at): (Timestamp, Option<WallMs>),
     ) -> Option<impl FnOnce() + Send + use<>> {
         let at = now.as_millisecond();
         let mut known = self.known(dir, id);
         known.last = Some(at);
-        // A clock that was set back must not keep it from being written for ever.
-        let due = known.written.is_none_or(|written| (at - written).abs() >= PACE_MS);
+        // A clock that was set back must not keep it from being written for ever; and what was seen now is new to
+        // nobody, also after a restart.
+        let is_first = |written| ended_at.is_some_and(|ended| (written..=at).contains(&ended));
+        let due = known
+            .written
+            .is_none_or(|written| is_first(written) || (at - written).abs() >= PACE_MS);
         if due {
             known.written = Some(at);
         }
@@ -87,22 +92,26 @@ mod tests {
         let at = |secs: i64| Timestamp::from_second(1_800_000_000 + secs).unwrap();
         let written = || std::fs::read_to_string(dir.path().join(FILE)).ok();
         assert_eq!(accesses.last(dir.path(), &id), None);
-        accesses.note(dir.path(), &id, at(0)).unwrap()();
+        accesses.note(dir.path(), &id, (at(0), None)).unwrap()();
         let first = written();
         assert!(first.is_some());
         for secs in [1, 30, 59] {
-            assert!(accesses.note(dir.path(), &id, at(secs)).is_none());
+            assert!(accesses.note(dir.path(), &id, (at(secs), None)).is_none());
         }
         assert_eq!(accesses.last(dir.path(), &id), Some(at(59).as_millisecond()));
         assert_eq!(written(), first);
-        accesses.note(dir.path(), &id, at(60)).unwrap()();
+        accesses.note(dir.path(), &id, (at(60), None)).unwrap()();
         assert_ne!(written(), first);
         // Another daemon knows what was written.
         let next = Accesses::default();
         assert_eq!(next.last(dir.path(), &id), Some(at(60).as_millisecond()));
-        assert!(next.note(dir.path(), &id, at(61)).is_none());
+        assert!(next.note(dir.path(), &id, (at(61), None)).is_none());
+        // It has come to an end that was not looked at: this look is kept, and the next one waits.
+        let ended = Some(at(61).as_millisecond());
+        next.note(dir.path(), &id, (at(62), ended)).unwrap()();
+        assert!(next.note(dir.path(), &id, (at(63), ended)).is_none());
         // The clock was set back.
-        assert!(next.note(dir.path(), &id, at(-7200)).is_some());
+        assert!(next.note(dir.path(), &id, (at(-7200), None)).is_some());
     }
 
     #[test]
@@ -111,7 +120,7 @@ mod tests {
         let gone = dir.path().join("gone");
         let (accesses, id) = (Accesses::default(), SessionId("s".to_owned()));
         let now = Timestamp::from_second(1_800_000_000).unwrap();
-        accesses.note(&gone, &id, now).unwrap()();
+        accesses.note(&gone, &id, (now, None)).unwrap()();
         assert!(!gone.exists());
         assert_eq!(accesses.last(&gone, &id), Some(now.as_millisecond()));
     }

@@ -18,7 +18,7 @@ use glis_record::conversation::{Account, Digest};
 use glis_wire::need::Need;
 use glis_wire::view::{
     CompanionView, DetachedView, ElsewhereView, LimitsView, LoopView, SessionRow, SessionView,
-    UsageView, WaitingFor, dollars,
+    Used, WaitingFor, dollars,
 };
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
@@ -188,7 +188,7 @@ pub(crate) fn row(session: &Session, beside: &Beside) -> SessionRow {
         failure: failure(session),
         cut_off: session.talk.cut_off,
         limit_until: session.starts.limit_until.as_deref().map(limit_until),
-        usage: digest.account.as_ref().map(usage),
+        cost: digest.account.as_ref().map(used),
         model: session.spec.model.clone(),
         persona: session.spec.persona.clone(),
         barred: session.upkeep.barred.as_ref().map(|bar| format!("{}: {}", bar.what, bar.why)),
@@ -219,9 +219,13 @@ fn failure(session: &Session) -> Option<String> {
     failed.or_else(|| session.talk.turn_failed.clone())
 }
 
-/// Whether a person has looked since something of it last came to an end.
+/// Whether a person has looked since something of it last came to an end, or does so now.
 fn is_seen(session: &Session, beside: &Beside) -> bool {
-    session.times.ended_at.is_none_or(|ended| beside.accessed_at.is_some_and(|at| at >= ended))
+    beside.audience > 0
+        || session
+            .times
+            .ended_at
+            .is_none_or(|ended| beside.accessed_at.is_some_and(|at| at >= ended))
 }
 
 /// A session with everything that is known about it.
@@ -317,11 +321,11 @@ fn looped(looped: &Loop, session: &Session, cost: Option<u64>) -> LoopView {
     }
 }
 
-fn usage(account: &Account) -> UsageView {
-    UsageView {
+fn used(account: &Account) -> Used {
+    Used {
         tokens_in: account.tokens_in,
         tokens_out: account.tokens_out,
-        cost_usd: account.cost_micros().map(dollars),
+        usd: account.cost_micros().map(dollars),
     }
 }
 

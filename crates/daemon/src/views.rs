@@ -128,9 +128,10 @@ impl Views {
         if session.status() == Status::Archived {
             return;
         }
-        let (views, id, now) = (Arc::clone(self), session.id.clone(), crate::clock::now());
+        let (views, id) = (Arc::clone(self), session.id.clone());
+        let times = (crate::clock::now(), session.times.ended_at);
         let note = move || {
-            if let Some(write) = views.accesses.note(&views.home.session(&id.0), &id, now) {
+            if let Some(write) = views.accesses.note(&views.home.session(&id.0), &id, times) {
                 write();
             }
         };

@@ -53,6 +53,8 @@ pub(crate) enum Msg {
     Listed(Listed),
     /// Some of them, looked at again.
     Seen(Vec<Seen>),
+    /// The one in hand, once it is known that a person has seen it.
+    LookedAt(Box<SessionRow>),
     /// An event, as the contract describes it.
     Event(Box<News>),
     /// The daemon cannot be reached; it is tried again.
@@ -219,6 +221,8 @@ pub(crate) enum Effect {
     Call { ticket: u64, request: Box<Request> },
     /// Look at these sessions again.
     Look(Vec<String>),
+    /// Look at the one in hand: a person has seen it.
+    LookAt(String),
     /// Follow the terminal of this session, and of no other.
     Follow(Option<String>),
     /// Get what a view shows.

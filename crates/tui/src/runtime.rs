@@ -361,6 +361,7 @@ impl Runtime {
             Effect::Attach { id } => self.attach(&id)?,
             Effect::Call { ticket, request } => self.calls.call(ticket, *request),
             Effect::Look(ids) => self.looks.look(ids),
+            Effect::LookAt(id) => self.calls.look_at(id),
             Effect::Follow(session) => self.follower.follow(session),
             Effect::Fetch { session, tab, last_seq, task } => {
                 self.calls.fetch(session, tab, last_seq, task);

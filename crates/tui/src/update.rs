@@ -28,7 +28,7 @@ use crate::command::Command;
 use crate::input::Input;
 use crate::keymap::Place;
 use crate::message::{Effect, Msg, Now, PreviewNews, Tab, TaskPlace, Told};
-use crate::model::{Kind, Link, Model, Notice, Page, Preview, Shown};
+use crate::model::{Kind, Link, Mode, Model, Notice, Page, Preview, Shown};
 use crate::theme::Ground;
 use crate::view;
 use glis_core::Status;
@@ -64,6 +64,7 @@ pub(crate) fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
         Msg::Time => {}
         Msg::Listed(listed) => news::listed(model, listed),
         Msg::Seen(seen) => news::seen(model, seen),
+        Msg::LookedAt(session) => news::take_look(model, *session),
         Msg::Event(event) => news::event(model, *event),
         Msg::Lost(told) => model.house.link = Link::Lost(told),
         Msg::Stopped => {
@@ -121,6 +122,7 @@ pub(crate) fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
     }
     follow_again(model);
     follow(model);
+    note_look(model);
     std::mem::take(&mut model.effects)
 }
 
@@ -219,6 +221,20 @@ fn move_on(model: &mut Model) {
     model.pane.preview = Preview::of(model.hand.selected.clone(), generation, follow_at);
     model.pane.page = Page::Empty;
     model.pane.scroll = 0;
+}
+
+/// What has come to an end before the eyes of a person was looked at.
+fn note_look(model: &mut Model) {
+    let rests = model.mode == Mode::List && model.pane.preview.follow_at.is_none();
+    if !rests || model.house.link != Link::Live || !model.keyboard.is_looked_at(model.now) {
+        return;
+    }
+    let Some(session) = model.session().filter(|session| !session.seen) else { return };
+    let seen = (session.id.clone(), session.last_active_at.clone());
+    if model.looking.noted.as_ref() != Some(&seen) {
+        model.effects.push(Effect::LookAt(seen.0.clone()));
+        model.looking.noted = Some(seen);
+    }
 }
 
 /// Asks for what is shown of the session in hand, once the hand rests on it.

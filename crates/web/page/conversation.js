@@ -85,7 +85,7 @@ export class Conversation {
 function words(entry) {
   const { outcome, tokens_in, tokens_out, cost_micros } = entry.metadata ?? {};
   if (entry.type !== "system") return entry.content;
-  const used = spent({ tokens_in, tokens_out, cost_usd: cost_micros === undefined ? undefined : cost_micros / 1e6 });
+  const used = spent({ tokens_in, tokens_out, usd: cost_micros === undefined ? undefined : cost_micros / 1e6 });
   const turn = !entry.content || tokens_in !== undefined ? `turn ${outcome ?? "ended"}${used && `: ${used}`}` : "";
   return [entry.content, turn].filter(Boolean).join("\n");
 }

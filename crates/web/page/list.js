@@ -34,9 +34,7 @@ function details(session) {
 }
 
 /** The repository, by the name of its folder. @param {import("./store.js").Session} session */
-function place(session) {
-  return String(session.repo_root ?? "").split("/").filter(Boolean).pop() ?? "";
-}
+const place = (session) => session.repo_root.split("/").pop();
 
 /** @param {import("./store.js").Session} session @param {boolean} current */
 function row(session, current) {

@@ -62,7 +62,7 @@ export class SessionView {
   begin() {
     // A person looks at it now. The list did not tell all of it, or does not have it.
     const known = !!this.session;
-    if (known !== this.known) this.store.readOne(this.id, {}).catch(() => {});
+    if (known !== this.known) this.store.readOne(this.id).catch(() => {});
     this.known = known;
     if (!known || this.tab) return this.draw();
     // Without a terminal there is only what the agent's protocol says there.
@@ -157,9 +157,9 @@ export class SessionView {
       this.timed("timeout", "Suspend when idle for (minutes)", String(Math.round(session.idle_timeout_secs / 60) || "off"),
         (text) => this.act("timeout", "timeout", { minutes: text }, "The time is set.")),
       h("hr", null),
-      button("pin", "outline", () => this.act("pin", "pin", { off: session.pinned }), session.pinned ? "Let go of the pin" : "Pin"),
-      this.timed("label", "Labels (-label takes one away)", "", (text) => this.act("label", "label", { labels: text.split(/\s+/) })),
-      this.timed("snooze", "Snooze (2h, 18:00, change, off)", session.snoozed_until ? "off" : "2h", (until) => this.act("snooze", "snooze", { until })),
+      button("pin", "outline", () => this.act("pin", "pin", { off: session.pinned }), session.pinned ? "Unpin" : "Pin"),
+      this.timed("label", "Labels (-label: away)", "", (text) => this.act("label", "label", { labels: text.split(/\s+/) })),
+      this.timed("snooze", "Snooze (2h, 18:00, change)", session.snoozed_until ? "off" : "2h", (until) => this.act("snooze", "snooze", { until })),
       h("hr", null),
       button("stop", "outline", () => this.act("stop", "stop"), "Stop"),
       button("snapshot", "outline", () => this.act("snapshot", "snapshot", {}, "A snapshot was taken."), "Snapshot"),

@@ -79,7 +79,7 @@ const short = (count) => (count < 1000 ? String(count) : count < 1e6 ? `${(count
 
 /** Tokens and money, as far as they are known. @param {any} used */
 export function spent(used) {
-  const { tokens_in: read, tokens_out: written, cost_usd: cost } = used ?? {};
+  const { tokens_in: read, tokens_out: written, usd: cost } = used ?? {};
   return [
     read || written ? `${short(read ?? 0)} tokens in, ${short(written ?? 0)} out` : "",
     typeof cost === "number" ? `$${cost.toFixed(2)}` : "",
@@ -91,7 +91,7 @@ export function facts(session) {
   const { changed_files: files, memory_bytes: memory } = session;
   return [
     files ? `${files} ${files === 1 ? "file" : "files"} changed` : "",
-    spent(session.usage),
+    spent(session.cost),
     memory ? `${Math.max(1, Math.round(memory / 1048576))} MB` : "",
   ];
 }

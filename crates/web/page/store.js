@@ -13,6 +13,9 @@ const READ_MS = 10000;
 /** The groups of sessions, those that need a person most first. */
 export const NEEDS = [["you", "Needs you"], ["failed", "Failed"], ["new", "New"], ["working", "Working"], ["idle", "Idle"], ["rest", "At rest"]];
 
+/** Whether a person has it before them. @param {string} id */
+const isShown = (id) => document.visibilityState === "visible" && location.hash.startsWith(`#/s/${id}`);
+
 export class Store {
   /** @param {(former: Session | undefined, session: Session) => void} changed */
   constructor(changed) {
@@ -95,14 +98,14 @@ export class Store {
     }
   }
 
-  /** @param {string} id @param {{glance?: boolean}} [how] without a glance a person has looked */
-  async readOne(id, how = { glance: true }) {
+  /** @param {string} id */
+  async readOne(id) {
     if (!id) {
       this.status = await get("/status", {}, READ_MS);
       return this.tell({});
     }
     try {
-      const session = await get(pathOf`/sessions/${id}`, how, READ_MS);
+      const session = await get(pathOf`/sessions/${id}`, { glance: !isShown(id) }, READ_MS);
       // By its name it would be there twice.
       if (session.status === "archived" || session.id !== id) this.sessions.delete(id);
       else {

@@ -85,7 +85,7 @@ pub struct SessionRow {
     pub limit_until: Option<String>,
     /// What the agent has used in all, where it tells.
     #[serde(default)]
-    pub usage: Option<UsageView>,
+    pub cost: Option<Used>,
     pub model: Option<String>,
     pub persona: Option<String>,
     /// What took the daemon down; nothing more is done with it until the user acknowledges it.
@@ -224,13 +224,13 @@ pub struct ElsewhereView {
 
 /// What an agent has used, by its own count.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct UsageView {
+pub struct Used {
     /// Tokens that went in.
     pub tokens_in: u64,
     /// Tokens that came out.
     pub tokens_out: u64,
     /// What it has cost, in dollars, where the agent tells.
-    pub cost_usd: Option<f64>,
+    pub usd: Option<f64>,
 }
 
 /// What a session asks.

@@ -1,7 +1,7 @@
 //! A session as front ends and scripts see it. The field names are the contract's.
 
 use crate::build::Build;
-pub use crate::row::{DetachedView, ElsewhereView, LoopView, SessionRow, UsageView, WaitingFor};
+pub use crate::row::{DetachedView, ElsewhereView, LoopView, SessionRow, Used, WaitingFor};
 use glis_core::limits::Over;
 use glis_core::reason::SafeRule;
 use glis_core::tree::{Found, PathList, Restored, SnapshotRef};

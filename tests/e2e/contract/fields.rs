@@ -8,7 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 
 /// The contract's fields of a session.
-const FIELDS: [&str; 48] = [
+const FIELDS: [&str; 49] = [
     "id",
     "name",
     "status",
@@ -57,9 +57,10 @@ const FIELDS: [&str; 48] = [
     "labels",
     "pinned",
     "snoozed_until",
+    "cost",
 ];
 /// Those that a row of a list has at least.
-const ROW: [&str; 20] = [
+const ROW: [&str; 21] = [
     "id",
     "name",
     "status",
@@ -80,9 +81,10 @@ const ROW: [&str; 20] = [
     "changed_files",
     "labels",
     "pinned",
+    "cost",
 ];
 /// What a session tells beyond the contract.
-const BEYOND: [&str; 41] = [
+const BEYOND: [&str; 40] = [
     "need",
     "draft",
     "elsewhere",
@@ -94,7 +96,6 @@ const BEYOND: [&str; 41] = [
     "failure",
     "cut_off",
     "limit_until",
-    "usage",
     "killed",
     "ended_processes",
     "stuck_processes",

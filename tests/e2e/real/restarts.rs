@@ -21,7 +21,7 @@ pub(super) fn what_is_said_after_a_fresh_start_is_in_the_log_once(part: Part) ->
         say(&play, "former", n)?;
     }
     let former = play.conversation()?;
-    let used = play.show()?["usage"]["tokens_in"].as_u64();
+    let used = play.show()?["cost"]["tokens_in"].as_u64();
     play.house().json(&["stop", NAME])?;
     play.house().json(&["restart", NAME, "--yes"])?;
     say(&play, "later", 1)?;

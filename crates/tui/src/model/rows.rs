@@ -59,6 +59,8 @@ pub(crate) struct Looking {
     pub(crate) not_before: u64,
     /// When the sessions that work are looked at again.
     pub(crate) busy_at: u64,
+    /// What a person was last noted to see: a session, and when something of it had last happened.
+    pub(crate) noted: Option<(String, String)>,
 }
 
 impl Looking {

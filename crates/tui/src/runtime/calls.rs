@@ -11,7 +11,7 @@ use glis_wire::call::Scope;
 use glis_wire::client::{Request, Response};
 use glis_wire::hold::Size;
 use glis_wire::plan::PlanRequest;
-use glis_wire::view::{SnapshotView, VerdictView};
+use glis_wire::view::{SessionRow, SnapshotView, VerdictView};
 use serde_json::Value;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -97,6 +97,17 @@ impl Calls {
             last.map_or(Msg::Time, |files| Msg::Changes { session, files })
         };
         self.ask(counted, move |client| snapshots(client, of, Some(1)));
+    }
+
+    /// Notes that a person has seen it. What cannot be noted is seen with the next event.
+    pub(super) fn look_at(&self, session: String) {
+        let looked =
+            |result: Result<Box<SessionRow>, Told>| result.map_or(Msg::Time, Msg::LookedAt);
+        self.ask(looked, |client| {
+            let answer = client.call(Request::Show { session })?;
+            let Response::Session(session) = answer else { return Err(Fault::unfit()) };
+            Ok(Box::new(session.row))
+        });
     }
 
     pub(super) fn search(&self, words: String) {

@@ -167,6 +167,7 @@ fn describe(effect: &Effect) -> Option<String> {
         Effect::KeepDrafts(drafts) => format!("keep {} drafts", drafts.len()),
         Effect::Redraw
         | Effect::Look(_)
+        | Effect::LookAt(_)
         | Effect::Follow(_)
         | Effect::Fetch { .. }
         | Effect::CountChanges { .. }

@@ -3,10 +3,11 @@
 use super::desk::{Desk, few};
 use super::{session, whole};
 use crate::input::Input;
-use crate::message::{Effect, Msg};
+use crate::message::{Effect, Msg, Seen};
 use crate::model::{Access, Kind, Mode};
 use glis_core::Status;
 use glis_wire::client::Response;
+use glis_wire::view::SessionRow;
 
 fn names(desk: &Desk) -> Vec<&str> {
     desk.model.list.ids().map(|id| id.trim_start_matches("id-")).collect()
@@ -76,6 +77,31 @@ fn the_hand_moves_and_stays_within_the_list() {
     assert_eq!(desk.selected(), "fix-login");
     desk.press("G w");
     assert_eq!(desk.selected(), "fix-login", "w goes round to who waits");
+}
+
+#[test]
+fn what_came_to_an_end_before_somebodys_eyes_is_noted_as_seen_once() {
+    let mut desk = Desk::new(few());
+    let looks = |effects: Vec<Effect>| {
+        effects.into_iter().filter(|effect| matches!(effect, Effect::LookAt(_))).count()
+    };
+    desk.press("G");
+    let id = desk.selected().to_owned();
+    desk.pass(1000);
+    let ends = |desk: &mut Desk, at: &str| {
+        let mut row = desk.model.rows.all[&format!("id-{id}")].clone();
+        (row.seen, row.last_active_at) = (false, at.to_owned());
+        let there = Msg::Seen(vec![Seen::There(Box::new(row.clone()))]);
+        (looks(desk.tell(there)), row)
+    };
+    let (asked, row) = ends(&mut desk, "2026-01-01T00:00:01Z");
+    assert_eq!((asked, looks(desk.pass(100))), (1, 0));
+    desk.tell(Msg::LookedAt(Box::new(SessionRow { seen: true, ..row })));
+    assert_eq!(ends(&mut desk, "2026-01-01T00:00:02Z").0, 1, "another end");
+    // Who has gone for a coffee has not seen it.
+    desk.pass(60 * 60 * 1000);
+    assert_eq!(ends(&mut desk, "2026-01-01T01:00:00Z").0, 0);
+    assert_eq!(looks(desk.tell(Msg::Time)), 0);
 }
 
 #[test]

@@ -96,7 +96,7 @@ fn is_typed_about(model: &Model, gone: &str) -> bool {
 
 /// Takes a look at a session. An event that has come since may tell more than it: that one's status
 /// counts, and what is asked with it, until the next look, which is due.
-fn take_look(model: &mut Model, mut session: SessionRow) {
+pub(super) fn take_look(model: &mut Model, mut session: SessionRow) {
     let former = model.rows.all.get(&session.id);
     if let Some(former) = former.filter(|former| model.looking.stale.contains(&former.id)) {
         if former.status == Status::Waiting && session.status != Status::Waiting {

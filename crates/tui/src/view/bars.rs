@@ -37,7 +37,9 @@ pub(super) fn top(model: &Model, pen: &mut Pen<'_>, area: Rect) {
         ),
         (model.rows.more, "more at rest", Tone::Faint),
     ];
-    let auto_yes = model.rows.all.values().filter(|session| session.auto_yes).count();
+    let all = || model.rows.all.values();
+    let auto_yes = all().filter(|session| session.auto_yes).count();
+    let cost: f64 = all().filter_map(|session| session.cost?.usd).sum();
     let right = state(model);
     let room = area.right().saturating_sub(width(&right.0) + 2);
     for (number, word, tone) in counts {
@@ -46,6 +48,10 @@ pub(super) fn top(model: &Model, pen: &mut Pen<'_>, area: Rect) {
             continue;
         }
         x = pen.put(x, area.y, width(&text), &text, theme.tone(tone).patch(lifted)) + 2;
+    }
+    let text = format!("${cost:.2}");
+    if cost > 0.0 && x + width(&text) < room {
+        x = pen.put(x, area.y, width(&text), &text, theme.faint().patch(lifted)) + 2;
     }
     let text = format!("{AUTO_YES} {auto_yes} auto-yes");
     if auto_yes > 0 && x + width(&text) < room {

@@ -62,7 +62,7 @@ impl Number {
                 session.memory_bytes.map(|bytes| format!("{}M", bytes.div_ceil(1024 * 1024)))
             }
             Self::Cost => {
-                let cost = session.usage.and_then(|usage| usage.cost_usd);
+                let cost = session.cost.and_then(|used| used.usd);
                 cost.map(|dollars| format!("${dollars:.2}"))
             }
         }
@@ -340,7 +340,8 @@ fn note(model: &Model, session: &SessionRow) -> Option<(String, Tone)> {
     if let Some(asked) = was_asking(session) {
         return Some((format!("asked when it was paused: {asked}"), Tone::Attention));
     }
-    if let Some(why) = &session.failure {
+    let broken = session.status == Status::Interrupted;
+    if let Some(why) = session.failure.as_ref().or(broken.then_some(&session.verdict)) {
         return Some((why.clone(), Tone::Bad));
     }
     if session.status == Status::Idle && session.cut_off {

@@ -308,7 +308,7 @@ fn spec(task: &TaskView) -> TaskSpec {
 
 /// What a session has cost, in dollars, where its agent tells.
 fn cost(session: &SessionView) -> Option<f64> {
-    session.usage.as_ref()?.cost_usd
+    session.cost.as_ref()?.usd
 }
 
 /// The size of the terminal.
