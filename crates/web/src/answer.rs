@@ -7,6 +7,7 @@ use crate::events;
 use crate::given::{Field, Given, usage};
 use crate::guard::{self, Caller, Known, Needs, Refused};
 use crate::openapi;
+use crate::packed;
 use crate::page;
 use crate::pair;
 use crate::proof;
@@ -51,7 +52,9 @@ enum Place<'p> {
 
 pub(crate) async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Reply {
     let (head, body) = request.into_parts();
-    dress(judged(&shared, head, body).await.unwrap_or_else(|Failed(reply)| *reply))
+    let packs = packed::is_wanted(&head.headers);
+    let reply = judged(&shared, head, body).await.unwrap_or_else(|Failed(reply)| *reply);
+    dress(if packs { packed::pack(reply).await } else { reply })
 }
 
 async fn judged(shared: &Arc<Shared>, head: Parts, body: Incoming) -> Result<Reply, Failed> {

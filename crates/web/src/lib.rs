@@ -16,6 +16,7 @@ mod hosts;
 mod hub;
 mod listeners;
 mod openapi;
+mod packed;
 mod page;
 mod pair;
 mod places;

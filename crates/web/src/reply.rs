@@ -5,7 +5,7 @@ use crate::devices::StoreFault;
 use crate::guard::Refused;
 use glis_verbs::{Complaint, Kind};
 use hyper::http::header::{
-    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, WWW_AUTHENTICATE,
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, VARY, WWW_AUTHENTICATE,
     X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
 use hyper::http::{HeaderName, HeaderValue, Response, StatusCode};
@@ -156,6 +156,7 @@ pub(crate) fn dress(mut reply: Reply) -> Reply {
         (REFERRER_POLICY, "no-referrer"),
         (RESOURCE_POLICY, "same-origin"),
         (OPENER_POLICY, "same-origin"),
+        (VARY, "accept-encoding"),
     ];
     for (name, value) in fixed {
         headers.insert(name, HeaderValue::from_static(value));
