@@ -34,6 +34,18 @@ await story(async ({ house, desk }) => {
   await page.click("#do-snooze");
   await shows(page, "#row-asks", "1 open");
 
+  // Found by its label, and by words in any order.
+  await page.keyboard.press("Escape");
+  await page.locator("#main h2").click();
+  await page.keyboard.press("/");
+  await page.keyboard.type("wait #auth");
+  await page.waitForFunction(() => document.querySelectorAll("#list .row .mark + .name").length === 2);
+  await shows(page, "#group-you .name", "asker");
+  await page.fill("#filter", "nobody");
+  await shows(page, "#list", "No session fits.");
+  await page.fill("#filter", "");
+  await shows(page, "#list .row .name", "first");
+
   // Both have come to an end; the later one stands first once it is pinned.
   await house.until("second", "idle");
   const order = () => page.locator("#list .row .name").allInnerTexts();

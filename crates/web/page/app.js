@@ -213,6 +213,7 @@ listen({
   "next-session": () => move(1),
   "previous-session": () => move(-1),
   "write-message": () => $("message")?.focus(),
+  "filter": () => $("filter")?.focus(),
 });
 document.querySelector(".skip")?.addEventListener("click", (event) => {
   // Addresses with a # are places of this page.

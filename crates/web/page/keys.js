@@ -10,6 +10,7 @@ export const USUAL = {
   "next-session": { keys: "alt+arrowdown", about: "Next session" },
   "previous-session": { keys: "alt+arrowup", about: "Previous session" },
   "write-message": { keys: "alt+m", about: "Write a message" },
+  "filter": { keys: "/", about: "Filter the sessions" },
 };
 
 /** What browsers are known to take before a page gets it. */
@@ -49,9 +50,13 @@ export function pressed(event) {
 export function listen(actions) {
   document.addEventListener("keydown", (event) => {
     const keys = pressed(event);
-    const found = Object.entries(bindings()).find(([, bound]) => bound === keys);
+    // Of some keyboards a sign needs Shift.
+    const found = Object.entries(bindings()).find(([, bound]) => bound === keys || bound === event.key);
     const act = found && actions[found[0]];
-    if (!act) return;
+    // What is typed is no shortcut.
+    const typed = !event.ctrlKey && !event.metaKey && !event.altKey &&
+      (event.defaultPrevented || /** @type {Element} */ (event.target).closest?.("input, textarea, select"));
+    if (!act || typed) return;
     event.preventDefault();
     act();
   });

@@ -59,6 +59,16 @@ function row(session, current) {
   );
 }
 
+/** What was typed to find a session by. */
+let filter = "";
+
+/** @param {import("./store.js").Session} session */
+function fits(session) {
+  const { name, agent, branch, status, labels = [] } = session;
+  const texts = [name, agent, branch ?? "", status, place(session), ...labels.map((/** @type {string} */ label) => `#${label}`)];
+  return filter.toLowerCase().split(/\s+/).every((word) => texts.some((text) => text.toLowerCase().includes(word)));
+}
+
 /** Whether those at rest are shown; by their number until somebody says so. @type {boolean | undefined} */
 let opened;
 /** Where that is heard. @type {Element | undefined} */
@@ -75,13 +85,17 @@ function group(all, [need, text], current) {
   if (need !== "rest") return h("section", props, h("h2", null, ...head), list(own));
   const pinned = own.filter((session) => session.pinned);
   return h("div", null, pinned.length > 0 && list(pinned),
-    h("details", { ...props, open: opened ?? own.length <= REST_SHOWN }, h("summary", null, ...head), list(own.filter((session) => !session.pinned))));
+    h("details", { ...props, open: !!filter || (opened ?? own.length <= REST_SHOWN) }, h("summary", null, ...head), list(own.filter((session) => !session.pinned))));
 }
 
-/** @param {Element} place @param {any[]} sessions @param {string} current */
-function mindFold(place, sessions, current) {
+/** @param {Element} place @param {import("./store.js").Store} store @param {any[]} sessions @param {string} current */
+function mind(place, store, sessions, current) {
   if (heard !== place) {
     heard = place;
+    place.addEventListener("input", (event) => {
+      filter = /** @type {HTMLInputElement} */ (event.target).value.trim();
+      store.tell({});
+    });
     place.addEventListener("click", (event) => {
       const summary = /** @type {Element} */ (event.target).closest("#group-rest > summary");
       if (summary) opened = !summary.parentElement?.hasAttribute("open");
@@ -95,11 +109,13 @@ function mindFold(place, sessions, current) {
 /** @param {Element} place @param {import("./store.js").Store} store @param {string} current */
 export function drawList(place, store, current) {
   const asks = store.asks().length;
-  const sessions = store.ordered();
-  mindFold(place, sessions, current);
+  const all = store.ordered();
+  mind(place, store, all, current);
+  const sessions = all.filter(fits);
   redraw(
     place,
-    h("p", { class: "pad" }, h("a", { href: "#/new", id: "row-new", class: "button filled" }, "New session")),
+    h("p", { class: "pad begin" }, h("a", { href: "#/new", id: "row-new", class: "button filled" }, "New session"),
+      h("input", { id: "filter", type: "search", placeholder: "Filter", "aria-label": "Filter the sessions", autocomplete: "off" })),
     h(
       "a",
       { href: "#/asks", id: "row-asks", class: "row", "aria-current": current === "asks" ? "page" : null },
@@ -108,7 +124,7 @@ export function drawList(place, store, current) {
       h("span", { class: asks ? "badge warm" : "when faint" }, asks ? `${asks} open` : "none open"),
     ),
     ...NEEDS.map((one) => group(sessions, one, current)),
-    sessions.length && !store.more ? "" : h("p", { class: "faint pad" }, store.more ? `${store.more} more at rest.` : "No sessions."),
+    sessions.length && !store.more ? "" : h("p", { class: "faint pad" }, store.more ? `${store.more} more at rest.` : filter ? "No session fits." : "No sessions."),
     h("p", { class: "places" }, ...PLACES.map(([name, text]) => h("a", {
       href: `#/${name}`, id: `row-${name}`, "aria-current": current === name ? "page" : null }, text))),
   );
