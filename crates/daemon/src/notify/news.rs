@@ -45,6 +45,12 @@ impl News {
         if let Event::Plan(event) = &recorded.event {
             return kind_of(event).and_then(of);
         }
+        // Its snooze is over by itself, and it may have come to wait meanwhile.
+        if let Event::Triaged(triage) = &recorded.event {
+            return (triage.snoozed.is_none() && recorded.from.is_none())
+                .then(|| of(Kind::Waiting))
+                .flatten();
+        }
         // Whoever resumes a session is told there and then that it failed; a time that came tells no one.
         if matches!(recorded.event, Event::StartFailed { .. })
             && recorded.status == Some(Status::Paused)
@@ -73,6 +79,9 @@ impl News {
 
     /// Whether it is still so.
     pub(super) fn holds(&self, session: &Session) -> bool {
+        if session.triage.snoozed.is_some() {
+            return false;
+        }
         if let (Event::Loop(_), Some(looped)) = (&self.recorded.event, &session.ahead.looped) {
             return looped.broke.is_some() || !looped.goes_on();
         }
@@ -261,5 +270,35 @@ fn limit(event: &Event) -> String {
     match limit_until(known) {
         known if known == UNKNOWN => "its usage limit is reached".to_owned(),
         known => format!("its usage limit is reached; it resets at {known}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use glis_core::Subject;
+    use glis_core::caller::Origin;
+    use glis_core::session::{Phase, Rest};
+    use glis_core::triage::{Snooze, Triage};
+
+    fn news(event: Event, status: Option<Status>, from: Option<Origin>) -> Option<News> {
+        let subject = Subject::from(crate::fill::session().id);
+        News::of(&Recorded { from, status, ..Recorded::new(1, 0, subject, event) })
+    }
+
+    #[test]
+    fn who_is_snoozed_is_told_of_when_that_is_over() {
+        let mut session = crate::fill::session();
+        session.phase = Phase::Rest(Rest::Completed);
+        let done = news(Event::Completed, Some(Status::Completed), None).unwrap();
+        assert!(done.holds(&session));
+        session.triage.snoozed = Some(Snooze::Until(1));
+        assert!(!done.holds(&session));
+        let over = || Event::Triaged(Box::default());
+        assert_eq!(news(over(), None, None).map(|news| news.kind), Some(Kind::Waiting));
+        let still = Triage { snoozed: Some(Snooze::Change), ..Triage::default() };
+        assert!(news(Event::Triaged(Box::new(still)), None, None).is_none());
+        // Who wakes it knows.
+        assert!(news(over(), None, Some(Origin::default())).is_none());
     }
 }
