@@ -27,10 +27,12 @@ await story(async ({ house, desk }) => {
   await look();
   same(await on("two").locator("textarea").inputValue(), "say about two", "a comment after a reload");
   await shows(page, ".lost", "three");
+  const sent = page.waitForResponse(/\/send$/);
   await page.click("#send-comments");
   await page.locator(".diff textarea").first().waitFor({ state: "detached" });
   await page.waitForFunction(() => !localStorage.getItem("glis.comments") || localStorage.getItem("glis.comments") === "{}");
-  await house.until("blue", "idle");
+  // What is answered is stored.
+  await sent;
   const events = (await house.events()).filter((event) => event.session === blue.id);
   const said = events.filter((event) => event.event === "message_queued").map((event) => event.text);
   same(said.slice(2), ["Comments on your changes:\n\na.txt\n> +two\nsay about two\n\na.txt\n> +three\nsay about three"], "what was sent");

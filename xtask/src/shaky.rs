@@ -11,8 +11,9 @@ use std::path::Path;
 /// `.config/nextest.toml`.
 pub(crate) const REPORT: &str = "nextest/default/junit.xml";
 
-/// How many of them a run forgives.
-pub(crate) const FORGIVEN_MAX: usize = 2;
+/// How many of them a run forgives: of thirteen hundred such tests on a machine that others use as well, one in some three
+/// hundred.
+pub(crate) const FORGIVEN_MAX: usize = 4;
 
 /// The names of those in the report of a run.
 pub(crate) fn read(report: &Path) -> Vec<String> {

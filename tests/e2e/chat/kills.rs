@@ -229,10 +229,10 @@ fn a_loop_is_told_to_its_end_whoever_dies() -> Outcome {
         let mut doomed = Doomed::new()?;
         let words = ["loop", "blue", "--agent", "rehearsal", "--headless", "--max", "2"];
         doomed.bot.house.json(&[&words[..], &["--prompt", "approve go on?"]].concat())?;
-        doomed.bot.ask("/switch blue", "Switched to blue")?;
+        // What it asked before that is shown again below, and has its buttons there.
+        let mut last = doomed.bot.ask("/switch blue", "Switched to blue")?.id;
         let points = sides(&steps);
         doomed.at(dies, &points)?;
-        let mut last = 0;
         for iteration in ["1 of 2", "2 of 2"] {
             // The former card may still have its buttons.
             let asked = "blue asks for approval";

@@ -194,7 +194,10 @@ fn on_a_full_disk_an_agent_at_work_is_ended_too() -> Outcome {
         let ballast = disk.fill()?;
         let begun = std::time::Instant::now();
         let mut output = house.glis().args(verb).output()?;
-        if output.status.code() == Some(8) {
+        for _ in 0..5 {
+            if output.status.code() != Some(8) {
+                break;
+            }
             // The daemon died of another record while it was asked: the next one is asked.
             output = house.glis().args(verb).output()?;
         }

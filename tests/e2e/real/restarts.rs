@@ -45,7 +45,7 @@ pub(super) fn what_is_said_after_a_fresh_start_is_in_the_log_once(part: Part) ->
     assert_eq!(answers, wanted, "{talk:#?}");
     let show = play.show()?;
     assert_eq!(show["last_action"], "later answer 2", "{show}");
-    assert!(show["usage"]["tokens_in"].as_u64() > used, "{used:?}: {show}");
+    assert!(show["cost"]["tokens_in"].as_u64() > used, "{used:?}: {show}");
     let found = play.house().json(&["search", "later answer 2"])?;
     assert!(!found.as_array().ok_or("no list")?.is_empty(), "{found}");
     Ok(())
