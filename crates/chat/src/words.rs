@@ -146,12 +146,6 @@ fn minute(time: &str) -> String {
     parsed.map_or_else(|_| "unknown".to_owned(), |at| at.strftime("%Y-%m-%d %H:%M").to_string())
 }
 
-/// How the session stands among the others now.
-pub fn put(session: &SessionView) -> String {
-    let put = labels::triage(session).unwrap_or_else(|| "like any other".to_owned());
-    format!("{}: {put}", session.name)
-}
-
 /// How long a session may be idle, and how to change that.
 pub fn timeout(session: &SessionView) -> String {
     const USAGE: &str = "Usage: /timeout <minutes>";

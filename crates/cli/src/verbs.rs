@@ -137,7 +137,7 @@ fn carry_out(verb: Verb, out: &Out) -> Result<(), Complaint> {
     match verb {
         Verb::New(new) => make::new(new, out),
         Verb::Loop(wants) => make::iterate(wants, out),
-        // What needs a person does so however long it has rested.
+        // What is asked for by more than its age is meant however long it has rested.
         Verb::Ls { all, needs_me, label } => {
             let all = all || needs_me || label.is_some();
             let wanted = |row: &SessionRow| {

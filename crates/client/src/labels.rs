@@ -96,6 +96,12 @@ pub fn triage(session: &SessionRow) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(" "))
 }
 
+/// The same of a session by its name, for whoever has just put it so.
+pub fn put(session: &SessionRow) -> String {
+    let put = triage(session).unwrap_or_else(|| "like any other".to_owned());
+    format!("{}: {put}", session.name)
+}
+
 /// Until when it needs nobody, if that was said.
 pub fn snoozed(session: &SessionRow) -> Option<String> {
     let until = session.snoozed_until.as_ref()?;

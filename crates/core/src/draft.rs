@@ -351,6 +351,24 @@ impl<'h> Draft<'h> {
         self.effect(Effect::SetTimer { key, when });
     }
 
+    /// Sets a timer when there comes to be a reason for it, and drops it with the reason. A later daemon sets it again.
+    pub(crate) fn keep_timer(
+        &mut self,
+        key: impl Fn(&Session) -> Option<TimerKey>,
+        when: impl Fn(&Session) -> Option<When>,
+    ) {
+        let (former, now) = (self.before().and_then(&key), key(&self.session));
+        if now == former && !self.just_met {
+            return;
+        }
+        if let Some(over) = former.filter(|_| now != former) {
+            self.effect(Effect::DropTimer { key: over });
+        }
+        if let Some((key, when)) = now.zip(when(&self.session)) {
+            self.timer(key, when);
+        }
+    }
+
     pub(crate) fn reply(&mut self, reply: Reply) {
         self.decision.reply = reply;
     }

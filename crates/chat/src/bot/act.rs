@@ -11,7 +11,7 @@ use crate::policy::{AttachedKind, Place, Said};
 use crate::store::{Card, Change, Follow, Mark, StoreFault, Update};
 use crate::text::{Text, clean};
 use crate::words::{self, About, Done, Gate, in_chat};
-use glis_client::labels::unstarted;
+use glis_client::labels::{self, unstarted};
 use glis_client::{Fault, usable};
 use glis_core::pause::{PauseMode, PauseReason};
 use glis_core::redact::redact;
@@ -115,8 +115,8 @@ impl Bot {
             Does::Timeout { minutes } => self
                 .with_current(asked, |session| self.timeout(asked, &session, minutes.as_deref())),
             Does::Put { action } => self.with_current(asked, |session| {
-                let Some(action) = action else { return self.reply(asked, words::put(&session)) };
-                self.done(asked, &session.id, action, |session, _| words::put(session))
+                let Some(action) = action else { return self.reply(asked, labels::put(&session)) };
+                self.done(asked, &session.id, action, |session, _| labels::put(session))
             }),
             Does::Pause { mode } => {
                 self.with_current(asked, |session| self.pause(asked, &session.id, mode))

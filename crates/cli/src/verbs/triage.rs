@@ -9,8 +9,5 @@ use glis_wire::client::Action;
 
 pub(super) fn put(name: &str, action: Action, out: &Out) -> Result<(), Complaint> {
     let (session, _) = act(&mut control::connect()?, name, action)?;
-    out.document(&session, || {
-        let put = labels::triage(&session).unwrap_or_else(|| "like any other".to_owned());
-        format!("{}: {put}", session.name)
-    })
+    out.document(&session, || labels::put(&session))
 }

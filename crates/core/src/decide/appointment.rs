@@ -3,11 +3,9 @@
 use super::start;
 use crate::decision::Reply;
 use crate::draft::{Admission, Draft};
-use crate::effect::Effect;
 use crate::event::Event;
 use crate::reason::Verb;
 use crate::refusal::Refusal;
-use crate::session::Session;
 use crate::timer::{TimerKey, WallMs, When};
 
 /// Takes down when the pause that has just been asked for ends.
@@ -63,15 +61,8 @@ pub(super) fn put_off(draft: &mut Draft<'_>, at: WallMs, refusal: &Refusal) {
 
 /// Sets the timer once the session is paused, and drops it with the pause.
 pub(super) fn watch(draft: &mut Draft<'_>) {
-    let former = draft.before().and_then(Session::appointment);
-    let appointment = draft.session.appointment();
-    if appointment == former && !draft.just_met {
-        return;
-    }
-    if let Some(over) = former.filter(|_| appointment != former) {
-        draft.effect(Effect::DropTimer { key: TimerKey::ResumeAt(over) });
-    }
-    if let Some(at) = appointment {
-        draft.timer(TimerKey::ResumeAt(at), When::At(at));
-    }
+    draft.keep_timer(
+        |session| session.appointment().map(TimerKey::ResumeAt),
+        |session| session.appointment().map(When::At),
+    );
 }

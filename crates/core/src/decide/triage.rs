@@ -2,7 +2,6 @@
 
 use crate::decision::Reply;
 use crate::draft::Draft;
-use crate::effect::Effect;
 use crate::event::Event;
 use crate::reason::Verb;
 use crate::refusal::Refusal;
@@ -34,15 +33,8 @@ pub(super) fn wake(draft: &mut Draft<'_>, at: WallMs) {
 
 /// Sets the timer of a snooze, and drops it with the snooze.
 pub(super) fn watch(draft: &mut Draft<'_>) {
-    let former = draft.before().and_then(|session| session.triage.wakes_at());
-    let at = draft.session.triage.wakes_at();
-    if at == former && !draft.just_met {
-        return;
-    }
-    if let Some(over) = former.filter(|_| at != former) {
-        draft.effect(Effect::DropTimer { key: TimerKey::Snooze(over) });
-    }
-    if let Some(at) = at {
-        draft.timer(TimerKey::Snooze(at), When::At(at));
-    }
+    draft.keep_timer(
+        |session| session.triage.wakes_at().map(TimerKey::Snooze),
+        |session| session.triage.wakes_at().map(When::At),
+    );
 }

@@ -47,9 +47,8 @@ impl News {
         }
         // Its snooze is over by itself, and it may have come to wait meanwhile.
         if let Event::Triaged(triage) = &recorded.event {
-            return (triage.snoozed.is_none() && recorded.from.is_none())
-                .then(|| of(Kind::Waiting))
-                .flatten();
+            let is_over = triage.snoozed.is_none() && recorded.from.is_none();
+            return if is_over { of(Kind::Waiting) } else { None };
         }
         // Whoever resumes a session is told there and then that it failed; a time that came tells no one.
         if matches!(recorded.event, Event::StartFailed { .. })
