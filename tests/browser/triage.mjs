@@ -1,4 +1,4 @@
-/** Labels, pins and snoozes on the page: what a person has put aside asks for nobody, and what is pinned stands first. */
+/** Labels, pins, snoozes and budgets on the page: what a person has put aside asks for nobody, and what is pinned stands first. */
 
 import { same, shows, story } from "./driver.mjs";
 
@@ -60,4 +60,20 @@ await story(async ({ house, desk }) => {
     const names = [...document.querySelectorAll("#list .row .name")].map((name) => name.textContent);
     return names.findIndex((name) => name?.includes("second")) < names.findIndex((name) => name?.includes("first"));
   });
+
+  // A budget ends in a question, which is answered like any other.
+  await open("second");
+  await page.fill("#do-budget-text", "five");
+  await page.click("#do-budget");
+  await shows(page, "#toasts", "`five` is no part of a budget");
+  await page.fill("#do-budget-text", "usd=5");
+  await page.click("#do-budget");
+  await shows(page, "#main .facts", "0% of usd=5");
+  await house.glis("send", "second", "cost 4.5 ;; say nearly");
+  await shows(page, "#list", "90% of its budget");
+  await house.glis("send", "second", "cost 6 ;; say over");
+  await shows(page, ".card.asks", "The budget is used up ($6 of $5). Grant as much again?");
+  await page.locator(".card.asks button", { hasText: "grant" }).click();
+  await shows(page, "#main .facts", "0% of usd=5");
+  await house.until("second", "idle");
 });

@@ -30,6 +30,7 @@ mod support {
 
 /// What each verb does, and what a session begins with.
 mod verbs {
+    mod budget;
     mod config;
     mod cost;
     mod crowd;

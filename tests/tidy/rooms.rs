@@ -64,7 +64,17 @@ const FLOORS: &[(&str, &[&str])] = &[
     ("what is told, and what is common", &["mailbox", "view", "exit", "screens", "common"]),
     (
         "tables",
-        &["cards", "environments", "last_words", "links", "log", "pools", "strikes", "turns"],
+        &[
+            "cards",
+            "day",
+            "environments",
+            "last_words",
+            "links",
+            "log",
+            "pools",
+            "strikes",
+            "turns",
+        ],
     ),
     ("configuration, calendar", &["settings", "resets", "returns"]),
     ("its own log", &["diagnostics"]),

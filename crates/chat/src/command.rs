@@ -34,6 +34,10 @@ pub enum Does {
     Timeout {
         minutes: Option<String>,
     },
+    /// The current session gets a budget; without words it is told how far it is used.
+    Budget {
+        budget: Option<String>,
+    },
     /// The current session gets labels, is pinned or snoozed; without words it is told how it stands.
     Put {
         action: Option<Action>,
@@ -142,7 +146,7 @@ const OF_PLAN: &str =
     "[execute|pause|resume|restart|accept|judge|reject|skip|approve|decline TASK] [@repo]";
 
 /// Each command, in the order of the help.
-pub const COMMANDS: [Known; 21] = [
+pub const COMMANDS: [Known; 22] = [
     known("new", "[name] [persona] [@repo]", "Make a session and switch to it", 2, &[]),
     known("sessions", "", "List all sessions", 0, &[Looks]),
     known("switch", "<name>", "Make a session the current one", 1, &[]),
@@ -150,6 +154,7 @@ pub const COMMANDS: [Known; 21] = [
     known("timeout", "<minutes>", "Show or set the idle timeout", 1, &[OfSession]),
     known("label", "<label> [-label]", "Give the session labels", LABELS_MAX, &[OfSession]),
     known("pin", "[off]", "Keep the session first in its group", 1, &[OfSession]),
+    known("budget", "<usd=5,time=2h|off>", "What the session may use", 1, &[OfSession]),
     known("snooze", "<2h|18:00|change|off>", "Let the session rest a while", 1, &[OfSession]),
     known(
         "pause",
@@ -244,6 +249,7 @@ fn does(verb: &str, words: Vec<String>, repo: Option<String>) -> Option<Does> {
             Some("off") => Does::Put { action: Some(Action::Pin { on: false }) },
             Some(_) => return None,
         },
+        "budget" => Does::Budget { budget: first },
         "snooze" => Does::Put { action: first.map(|until| Action::Snooze { until }) },
         "pause" => match first {
             None => Does::Pause { mode: None },
@@ -304,6 +310,7 @@ impl Command {
                 self.does,
                 Does::Timeout { minutes: None }
                     | Does::Put { action: None }
+                    | Does::Budget { budget: None }
                     | Does::Plan { verb: PlanVerb::Show, .. }
             )
     }

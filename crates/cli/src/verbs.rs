@@ -150,6 +150,7 @@ fn carry_out(verb: Verb, out: &Out) -> Result<(), Complaint> {
             triage::put(&name, Action::labels(labels.iter().map(String::as_str)), out)
         }
         Verb::Pin { name, off } => triage::put(&name, Action::Pin { on: !off }, out),
+        Verb::Budget { name, budget } => triage::budget(&name, budget, out),
         Verb::Snooze { name, until } => triage::put(&name, Action::Snooze { until }, out),
         Verb::Show(named) => look::show(&named.name, out),
         Verb::Attach(named) => attach::attach(&named.name, out),

@@ -31,7 +31,7 @@ use glis_core::reason::SafeRule;
 use glis_core::session::FAILED_STARTS_MAX;
 use glis_core::spec::Mode;
 use glis_core::talk::AskKind;
-use glis_wire::view::{Finding, Health, SessionRow, SessionView, Used};
+use glis_wire::view::{BudgetView, Finding, Health, SessionRow, SessionView, Used};
 use std::fmt::Write as _;
 use std::io::IsTerminal as _;
 use std::path::Path;
@@ -137,7 +137,9 @@ fn note(session: &SessionRow) -> String {
         Some(own) => format!("{own}; {text}"),
         None => text,
     };
-    let put = labels::triage(session)
+    let put = labels::triage(session).into_iter().chain(labels::nearly_used(session));
+    let put = put
+        .reduce(|put, share| format!("{put} {share}"))
         .map(|put| if text.is_empty() { put } else { format!("{put}; {text}") });
     let text = plain(&put.unwrap_or(text));
     let suspends = session.suspend_at.as_ref().map(|at| format!("suspended in {}", until(at)));
@@ -156,6 +158,7 @@ fn title(s: &SessionView) -> String {
 }
 
 /// What `show` prints.
+#[expect(clippy::too_many_lines, reason = "every fact is named once")]
 pub(crate) fn whole(s: &SessionView) -> String {
     let mut lines = vec![title(s)];
     let mut fact = |name: &str, value: Option<String>| {
@@ -207,6 +210,10 @@ pub(crate) fn whole(s: &SessionView) -> String {
     fact("queued", (s.queued > 0).then(|| s.queued.to_string()));
     fact("cut off", s.cut_off.then(|| "its process ended in the middle of a turn".to_owned()));
     fact("used", s.cost.map(used));
+    fact(
+        "budget",
+        s.budget.as_ref().map(|budget| format!("{}  ({})", budget.allowed, budget.used)),
+    );
     fact("limit", usage_limit::reached(s));
     fact("ended with it", companions(&s.ended_processes));
     fact("still there", companions(&s.stuck_processes));
@@ -247,6 +254,11 @@ fn damaged(name: &str) -> String {
 
 fn barred(name: &str, bar: &str) -> String {
     format!("{bar}; it is not tried again  (glis acknowledge {name} allows it)")
+}
+
+/// How far the budget of the day is used.
+pub(crate) fn day(day: &BudgetView) -> String {
+    format!("today {} of `[budget] day` is used", day.used)
 }
 
 fn used(used: Used) -> String {

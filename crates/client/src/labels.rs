@@ -4,7 +4,7 @@ use glis_core::Status;
 use glis_core::plain::in_sight;
 use glis_core::plan::RunState;
 use glis_wire::plan::TaskState;
-use glis_wire::view::{SessionRow, WaitingFor};
+use glis_wire::view::{BudgetView, SessionRow, WaitingFor};
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
@@ -100,6 +100,21 @@ pub fn triage(session: &SessionRow) -> Option<String> {
 pub fn put(session: &SessionRow) -> String {
     let put = triage(session).unwrap_or_else(|| "like any other".to_owned());
     format!("{}: {put}", session.name)
+}
+
+/// How far its budget is used, said to whoever has set it.
+pub fn budgeted(session: &SessionRow) -> String {
+    let name = &session.name;
+    session.budget.as_ref().map_or_else(
+        || format!("{name}: no budget"),
+        |BudgetView { allowed, used, .. }| format!("{name}: {allowed} ({used})"),
+    )
+}
+
+/// That its budget goes towards its end, where that is so.
+pub fn nearly_used(session: &SessionRow) -> Option<String> {
+    let budget = session.budget.as_ref().filter(|budget| budget.is_nearly_used())?;
+    Some(format!("{}% of its budget", budget.percent))
 }
 
 /// Until when it needs nobody, if that was said.

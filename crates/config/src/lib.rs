@@ -2,6 +2,7 @@
 
 mod auto_yes;
 mod branch;
+mod budget;
 mod chat;
 mod explain;
 mod fault;
@@ -17,6 +18,7 @@ mod verdict;
 pub mod whole;
 
 pub use auto_yes::{AutoYesConfig, unused};
+pub use budget::BudgetConfig;
 pub use chat::{ChatConfig, TelegramConfig};
 pub use explain::{DOCUMENTED, Setting, explain, outdated};
 pub use fault::Fault;
@@ -51,6 +53,7 @@ pub struct Config {
     pub idle: IdleConfig,
     #[serde(alias = "limit")]
     pub usage_limit: UsageLimitConfig,
+    pub budget: BudgetConfig,
     pub memory: MemoryConfig,
     #[serde(alias = "limits")]
     pub concurrency: ConcurrencyConfig,

@@ -217,7 +217,7 @@ impl Default for ConcurrencyConfig {
 impl ConcurrencyConfig {
     /// What the house goes by.
     pub fn limits(self) -> Limits {
-        Limits { live: self.live, over: self.over, closed: false }
+        Limits { live: self.live, over: self.over, ..Limits::default() }
     }
 }
 

@@ -16,6 +16,15 @@ pub fn seconds(told: &str) -> Option<u64> {
     Some(secs).filter(|secs| (1..=SECS_MAX).contains(secs))
 }
 
+/// A number from 1 on, also in thousands or millions: 1500, 200k, 2M.
+pub fn count(told: &str) -> Option<u64> {
+    let (digits, unit) = match told.strip_suffix('k').zip(Some(1000)) {
+        Some(thousands) => thousands,
+        None => told.strip_suffix('M').map_or((told, 1), |digits| (digits, 1_000_000)),
+    };
+    digits.parse::<u64>().ok()?.checked_mul(unit).filter(|number| *number > 0)
+}
+
 /// An amount such as 5, 2.50 or $2.50, in millionths of a dollar; never nothing.
 pub fn dollars(told: &str) -> Option<u64> {
     let told = told.trim_start_matches('$');
@@ -39,6 +48,13 @@ mod tests {
             ["90s", "30m", "2h", "7", "0m", "m", "-1s", "1.5h", "5 m", "99999h"].map(seconds);
         let right = [Some(90), Some(1800), Some(7200), Some(7), None, None, None, None, Some(300)];
         assert_eq!(read, [&right[..], &[None]].concat()[..]);
+    }
+
+    #[test]
+    fn what_is_counted_may_be_in_thousands_or_millions() {
+        let read = ["1500", "200k", "2M", "0", "0k", "-1", "k", "1.5M", "2G"].map(count);
+        let right = [Some(1500), Some(200_000), Some(2_000_000)];
+        assert_eq!(read, [&right[..], &[None; 6]].concat()[..]);
     }
 
     #[test]

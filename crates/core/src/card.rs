@@ -10,6 +10,7 @@ use crate::session::{
     WallMs,
 };
 use crate::spec::Spec;
+use crate::spending::Spending;
 use crate::talk::{Ask, AskKind, Turn};
 use crate::triage::{Snooze, Triage};
 use serde::{Deserialize, Serialize};
@@ -48,6 +49,8 @@ pub struct Card {
     pub ahead: Ahead,
     #[serde(flatten)]
     pub triage: Triage,
+    #[serde(default, skip_serializing_if = "Spending::is_nothing")]
+    pub spending: Spending,
     /// Where it was put and when, if it was removed.
     #[serde(default)]
     pub trashed: Option<(WallMs, String)>,
@@ -75,6 +78,7 @@ impl Session {
             saved: self.saved.clone(),
             ahead: self.ahead.clone(),
             triage: (*self.triage).clone(),
+            spending: (*self.spending).clone(),
             trashed: trashed.map(|trashed| (trashed.at, trashed.place.clone())),
         }
     }
@@ -104,6 +108,8 @@ impl Session {
         *self.triage = card.triage.clone();
         self.triage.snoozed.take_if(|snoozed| *snoozed == Snooze::Change);
         self.triage.tidy();
+        *self.spending = card.spending.clone();
+        self.spending.tidy();
         self.course.rule = Rule::Recovered;
         self.course.paused_at =
             if let Some(Rest::Paused(record)) = &rest { Some(record.at) } else { None };

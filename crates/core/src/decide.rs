@@ -2,6 +2,7 @@
 
 mod appointment;
 mod ask;
+mod budget;
 mod chore;
 mod compact;
 mod deferred;
@@ -62,6 +63,7 @@ static POLICIES: Policies = Policies {
         usage_limit::plan,
         appointment::watch,
         triage::watch,
+        budget::watch,
         compact::if_it_rests,
     ],
     house: &[deferred::start, gate::complete, plan::work::begin_ready, plan::work::give_place],
@@ -123,6 +125,9 @@ fn decide(house: &House, input: Input) -> Result<Decision, Refusal> {
             .and_then(|session| Draft::of(house, &POLICIES, session))
             .map(|draft| timer_fired(draft, key))
             .unwrap_or_default()),
+        Input::DayUsed { date, cost_micros, tokens } => {
+            Ok(budget::day_used(over(house), date, cost_micros, tokens))
+        }
         Input::MemoryShort => Ok(idle::make_room(over(house))),
         // Nothing else follows: whatever else would be done may be what broke.
         Input::Broke { session, what, why } => Ok(match Draft::of(house, &POLICIES, &session) {
@@ -196,6 +201,7 @@ fn timer_fired(mut draft: Draft<'_>, key: TimerKey) -> Decision {
             appointment::is_due(&mut draft, at);
         }
         TimerKey::ResumeAt(_) => return Decision::default(),
+        TimerKey::Work { warned } => budget::time_is_up(&mut draft, warned),
         TimerKey::Snooze(at) => triage::wake(&mut draft, at),
     }
     draft.settle()
@@ -256,13 +262,20 @@ fn obey(draft: &mut Draft<'_>, command: Command) -> Result<(), Refusal> {
             return Err(draft.is_shut());
         }
         Command::CancelPause { .. } if looping::withdraw(draft) => {}
-        Command::CancelPause { .. } => pause::cancel(draft)?,
+        Command::CancelPause { .. } => {
+            pause::cancel(draft)?;
+            budget::grant(draft);
+        }
         Command::Resume { prompt, .. } => {
+            budget::grant(draft);
             if !looping::resume(draft, prompt.as_ref())? {
                 start::resume(draft, prompt)?;
             }
         }
-        Command::Restart { agent_ref, prompt, .. } => looping::restart(draft, agent_ref, prompt)?,
+        Command::Restart { agent_ref, prompt, .. } => {
+            budget::grant(draft);
+            looping::restart(draft, agent_ref, prompt)?;
+        }
         Command::Stop { cause, .. } => {
             let judged = plan::work::stop_judging(draft);
             looping::stop(draft);
@@ -289,6 +302,9 @@ fn obey(draft: &mut Draft<'_>, command: Command) -> Result<(), Refusal> {
         Command::Acknowledge { .. } => acknowledge(draft),
         Command::Answer { ask, answer, reason, .. } => ask::answer(draft, ask, answer, reason)?,
         Command::SetAutoYes { on, .. } => judge::set(draft, on),
+        Command::SetBudget { budget, cost_micros, tokens, .. } => {
+            budget::set(draft, budget, (cost_micros, tokens))?;
+        }
         Command::Triage { put, .. } => triage::put(draft, put)?,
         Command::BeginTyping { .. } => begin_typing(draft),
         Command::SetLoop { change, .. } => looping::set(draft, change)?,
@@ -344,6 +360,7 @@ fn take_outcome(draft: &mut Draft<'_>, outcome: Outcome) {
         Outcome::NotTaken { message } => message::not_taken(draft, message),
         Outcome::AnswerGiven { ask } => ask::given(draft, &ask),
         Outcome::AnswerNotGiven { ask, why } => ask::not_given(draft, ask, why),
+        Outcome::Used { cost_micros, tokens } => budget::used(draft, cost_micros, tokens),
         Outcome::UseChecked { spell, cause, usage } => idle::checked(draft, spell, cause, usage),
         Outcome::ReturnPlanned { at, now } => usage_limit::planned(draft, at, now),
         Outcome::Judged { generation, ask, verdict } => {

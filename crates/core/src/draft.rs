@@ -14,6 +14,7 @@ use crate::plan::{Plan, PlanEvent, Run, RunState};
 use crate::reason::{Operation, Verb};
 use crate::refusal::Refusal;
 use crate::session::{Deferral, Session, StartCause};
+use crate::spending::{Day, SpendingEvent};
 use crate::subject::Subject;
 use crate::timer::{TimerKey, When};
 use std::collections::BTreeMap;
@@ -40,6 +41,8 @@ pub(crate) struct Draft<'h> {
     pub(crate) gate: Gate,
     /// How many agents may run at once, as it will be.
     pub(crate) limits: Limits,
+    /// What was used today, as it will be.
+    pub(crate) day: Day,
     /// What a start of the session in hand does where there is no place for it.
     pub(crate) admission: Admission,
     pub(crate) decision: Decision,
@@ -101,6 +104,7 @@ impl<'h> Draft<'h> {
             plans: BTreeMap::new(),
             gate: house.gate().clone(),
             limits: house.limits(),
+            day: house.day().clone(),
             admission: Admission::AsConfigured,
             decision: Decision::default(),
             next_op: house.next_op(),
@@ -255,6 +259,12 @@ impl<'h> Draft<'h> {
         let event = Event::Gate(event);
         self.gate.apply(0, &Subject::House, &event);
         self.decision.events.push((Subject::House, event));
+    }
+
+    /// Adds what has happened to the budget of the day and shows its consequence at once.
+    pub(crate) fn day_event(&mut self, event: SpendingEvent) {
+        self.day.apply(&event);
+        self.decision.events.push((Subject::House, Event::Spending(event)));
     }
 
     /// Its pause is the user's from now on, and the gate does not end it. That is a change, also of one that was

@@ -18,6 +18,7 @@ use crate::refusal::ResumeFault;
 use crate::safe::ScreenState;
 use crate::session::{AfterStop, Deferral, Process, StartCause, StopCause, WallMs};
 use crate::spec::{IdleLimit, Spec};
+use crate::spending::SpendingEvent;
 use crate::status::Status;
 use crate::subject::Subject;
 use crate::talk::Ask;
@@ -211,6 +212,8 @@ pub enum Event {
     AutoYesSet { on: bool },
     /// A person has put it so among the others, or its snooze is over.
     Triaged(Box<Triage>),
+    /// What becomes of a budget: its own, or the one of the day.
+    Spending(SpendingEvent),
     /// Somebody whose keys go past the daemon begins to type into its terminal: `from` tells who.
     TypingBegan,
     /// The agent's usage limit is reached.

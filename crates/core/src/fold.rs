@@ -20,6 +20,7 @@ use crate::session::{
     Session, Start, StartCause, StartStep, Talk, Times, WallMs,
 };
 use crate::spec::{IdleLimit, Mode, RefOrigin, SignSource, Spec, Takes, Traits};
+use crate::spending::SpendingEvent;
 use crate::status::Status;
 use crate::talk::{ALLOW_FOR_SESSION, Delivery};
 use crate::triage::Snooze;
@@ -101,6 +102,7 @@ impl Session {
             starts: Rare::default(),
             upkeep: Rare::default(),
             triage: Rare::default(),
+            spending: Rare::default(),
         }
     }
 }
@@ -136,6 +138,7 @@ impl Session {
         self.starts.tidy();
         self.upkeep.tidy();
         self.triage.tidy();
+        self.note_work(at, former);
     }
 
     /// Every event is named once, with what takes it in.
@@ -208,6 +211,12 @@ impl Session {
             Event::AnswerFailed { ask, .. } => self.set_answering(ask, false),
             Event::AskJudged { ask, text, verdict } => self.take_verdict(ask, text, verdict),
             Event::AutoYesSet { on } => self.set_auto_yes(*on),
+            Event::Spending(event) => {
+                if let SpendingEvent::Set { budget, .. } = event {
+                    self.spec.budget.clone_from(budget);
+                }
+                self.spending.apply(event);
+            }
             Event::Triaged(triage) => (*self.triage).clone_from(triage),
             Event::LimitReached { reset_at, .. } => {
                 self.starts.limit_until = Some(reset_at.clone());
@@ -322,6 +331,19 @@ impl Session {
         }
     }
 
+    /// Where there is a budget, the time at work is added up.
+    fn note_work(&mut self, at: WallMs, former: Status) {
+        let (was, is) = (former == Status::Busy, self.status() == Status::Busy);
+        if self.spec.budget.is_some() && is && (!was || self.spending.busy_since.is_none()) {
+            self.spending.busy_since = Some(at);
+        } else if let Some(since) = self.spending.busy_since.filter(|_| !is) {
+            let worked = u64::try_from(at.saturating_sub(since)).unwrap_or_default();
+            self.spending.used.ms = self.spending.used.ms.saturating_add(worked);
+            self.spending.busy_since = None;
+        }
+        self.spending.tidy();
+    }
+
     /// What was seen once does not count again.
     fn account(&mut self, event: &Event) {
         match event.spot() {
@@ -385,7 +407,8 @@ impl Session {
             event,
             Event::WorktreeSaved { op: None, .. } | Event::WorktreeNotSaved { op: None, .. }
         );
-        let ordered = matches!(event, Event::IdleLimitSet { .. } | Event::Triaged(_));
+        let ordered =
+            matches!(event, Event::IdleLimitSet { .. } | Event::Triaged(_) | Event::Spending(_));
         !(begins || ordered || event.is_upkeep() || ends && suspends || saves && suspended)
     }
 }

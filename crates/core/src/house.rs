@@ -11,6 +11,7 @@ use crate::limits::Limits;
 use crate::plan::{self, Plan, Run, RunState};
 use crate::refusal::Refusal;
 use crate::session::{Session, WallMs};
+use crate::spending::Day;
 use crate::status::Status;
 use crate::subject::Subject;
 use serde::{Deserialize, Serialize};
@@ -37,6 +38,7 @@ pub struct House {
     plans: BTreeMap<PlanId, Plan>,
     gate: Gate,
     limits: Limits,
+    day: Day,
     /// What is wrong with the configuration file.
     config_fault: Option<String>,
     /// Who asked last for something of the gate.
@@ -60,6 +62,9 @@ impl House {
         }
         self.learn_config(&recorded.event);
         self.gate.apply(recorded.at, &recorded.subject, &recorded.event);
+        if let (Subject::House, Event::Spending(event)) = (&recorded.subject, &recorded.event) {
+            self.day.apply(event);
+        }
         self.apply_to_plan(recorded);
         if seen.is_some() && seen != self.seen_of_run(recorded) {
             self.touch_run(recorded);
@@ -197,6 +202,11 @@ impl House {
     /// How many agents may run at once.
     pub fn limits(&self) -> Limits {
         self.limits
+    }
+
+    /// What was used today.
+    pub fn day(&self) -> &Day {
+        &self.day
     }
 
     /// What is wrong with the configuration file, as far as it was told.

@@ -3,6 +3,7 @@
 mod sign;
 mod world;
 
+use crate::budget::Budget;
 use crate::event::Spot;
 use crate::gate::GateCommand;
 use crate::ids::{AskId, MessageId, OpId, PlanId, SessionId};
@@ -66,6 +67,8 @@ pub enum Input {
         /// What it was set for.
         key: TimerKey,
     },
+    /// All sessions together have used so much on this day.
+    DayUsed { date: String, cost_micros: u64, tokens: u64 },
     /// The machine is short of memory.
     MemoryShort,
     /// What was being done for a session took the daemon down, or cannot be done at all.
@@ -88,6 +91,7 @@ impl Input {
             | Self::Gate(_)
             | Self::GateKept { .. }
             | Self::AllObserved
+            | Self::DayUsed { .. }
             | Self::MemoryShort => Subject::House,
             Self::Plan(command) => Subject::Plan(command.plan().clone()),
             Self::PlanOutcome { plan, .. } => Subject::Plan(plan.clone()),
@@ -179,6 +183,13 @@ pub enum Command {
         session: SessionId,
         on: bool,
     },
+    /// Have it use no more than this before a person is asked. So much was used before.
+    SetBudget {
+        session: SessionId,
+        budget: Option<Box<Budget>>,
+        cost_micros: u64,
+        tokens: u64,
+    },
     /// Label, pin or snooze it.
     Triage {
         session: SessionId,
@@ -218,6 +229,7 @@ impl Command {
             | Self::BeginTyping { session }
             | Self::SetLoop { session, .. }
             | Self::Triage { session, .. }
+            | Self::SetBudget { session, .. }
             | Self::SetAutoYes { session, .. } => session,
         }
     }
@@ -289,6 +301,11 @@ pub enum Outcome {
         at: Option<WallMs>,
         /// What the clock on the wall shows.
         now: WallMs,
+    },
+    /// Its agent has used so much by now.
+    Used {
+        cost_micros: u64,
+        tokens: u64,
     },
     /// It was looked at what keeps an idle session awake.
     UseChecked {

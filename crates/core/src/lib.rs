@@ -8,6 +8,7 @@
 #![deny(clippy::wildcard_enum_match_arm)]
 
 pub mod amount;
+pub mod budget;
 pub mod by_itself;
 pub mod caller;
 mod callers;
@@ -49,6 +50,7 @@ pub mod safe;
 pub mod session;
 pub mod shared;
 pub mod spec;
+pub mod spending;
 pub mod status;
 pub mod subject;
 pub mod talk;

@@ -1,5 +1,6 @@
 //! How many agents may run at once, and what becomes of those beyond.
 
+use crate::budget::Budget;
 use serde::{Deserialize, Serialize};
 
 /// How many agents may run at once. The house goes by what it was last told.
@@ -12,13 +13,16 @@ pub struct Limits {
     /// The daemon ends its agents and then itself: nothing starts, and what waits is left to the next one.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub closed: bool,
+    /// What all sessions together may use on a day.
+    #[serde(default, skip_serializing_if = "Budget::is_empty")]
+    pub day: Budget,
 }
 
 impl Default for Limits {
     /// What the configuration says where it says nothing: fifteen agents of some hundred megabytes
     /// each are what a machine of today bears.
     fn default() -> Self {
-        Self { live: 15, over: Over::Queue, closed: false }
+        Self { live: 15, over: Over::Queue, closed: false, day: Budget::default() }
     }
 }
 

@@ -7,7 +7,7 @@ pub mod schedule;
 
 pub use crate::task::{RunState, TaskRef};
 
-pub use budget::Budget;
+pub use crate::budget::Budget;
 pub use command::{Before, PlanCommand, PlanOutcome};
 pub use ruling::Ruling;
 

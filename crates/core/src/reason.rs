@@ -244,6 +244,8 @@ stored_as_text! {
         Restart = "restart",
         /// `timeout`.
         LimitIdle = "set the idle timeout of",
+        /// `budget`.
+        Budget = "set the budget of",
         /// `label`, `pin`, `snooze`.
         Triage = "label, pin or snooze",
         /// `rm`.

@@ -17,6 +17,7 @@ use crate::rule::{Doing, Rule};
 pub use crate::run::{Process, Rejection, Run, Spoken};
 use crate::safe::ScreenState;
 use crate::spec::{Mode, RefOrigin, SignSource, Spec};
+use crate::spending::Spending;
 use crate::status::Status;
 use crate::talk::{Delivery, Message, Turn};
 pub use crate::timer::WallMs;
@@ -50,6 +51,9 @@ pub struct Session {
     /// How a person has put it among the others.
     #[serde(default)]
     pub triage: Rare<Triage>,
+    /// What it has used of its budget.
+    #[serde(default)]
+    pub spending: Rare<Spending>,
 }
 
 /// Where nothing runs, no turn is under way.

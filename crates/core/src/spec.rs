@@ -1,5 +1,6 @@
 //! What a session was asked to be, and what its agent can do.
 
+use crate::budget::Budget;
 use crate::loop_spec::LoopSpec;
 use crate::task::TaskRef;
 use serde::{Deserialize, Serialize};
@@ -109,6 +110,9 @@ pub struct Spec {
     /// It is a loop, and this is what it was asked to be.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub looped: Option<Box<LoopSpec>>,
+    /// What it may use before a person is asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget: Option<Box<Budget>>,
 }
 
 /// Idle time after which a session may be suspended, if nothing else is asked for: long enough to
@@ -236,6 +240,7 @@ impl Spec {
             remove_worktree: None,
             keep_process: false,
             looped: None,
+            budget: None,
         }
     }
 }

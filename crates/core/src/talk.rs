@@ -237,11 +237,19 @@ impl Ask {
         is_from_screen(&self.id)
     }
 
+    /// Whether it is our own question at the end of a budget.
+    pub(crate) fn is_about_budget(&self) -> bool {
+        self.id.0.starts_with(BUDGET)
+    }
+
     /// Whether it can only be answered at the agent's terminal.
     pub fn only_at_terminal(&self) -> bool {
         self.choices.as_ref().is_some_and(Vec::is_empty)
     }
 }
+
+/// How our own question at the end of a budget begins its id.
+pub(crate) const BUDGET: &str = "budget-";
 
 /// Whether a question of this name is a line on the screen of a program that says nothing about itself.
 pub(crate) fn is_from_screen(id: &AskId) -> bool {

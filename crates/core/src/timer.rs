@@ -37,6 +37,8 @@ pub enum TimerKey {
     Compact,
     /// How long a task or a plan may take.
     Budget,
+    /// How long a session may be at work, up to the warning or, where that was given, up to the end.
+    Work { warned: bool },
 }
 
 /// When a timer fires.

@@ -1,12 +1,14 @@
 //! What a session waits for: a person, a time, the end of a spell of idleness, its next iteration.
 
+use crate::ids::AskId;
 use crate::looping::{Loop, LoopPause, LoopStage};
 use crate::pause::{PauseReason, PauseRecord};
 use crate::safe::ScreenState;
 use crate::session::{Phase, Rest, Session, Spoken, WallMs};
 use crate::spec::{IdleLimit, RefOrigin, SignSource};
+use crate::spending::{GRANT, LEAVE};
 use crate::status::Status;
-use crate::talk::{Ask, Delivery, Message};
+use crate::talk::{Ask, AskKind, BUDGET, Delivery, Message};
 
 impl Session {
     /// What the agent asks, oldest first. Our own doubts are not among it.
@@ -18,7 +20,18 @@ impl Session {
     /// agent does, and then what the agent asks. What is stopped in place takes no answer.
     pub fn asks(&self) -> Vec<Ask> {
         let asked = if self.is_frozen() { &[] } else { self.asked() };
-        self.doubts().map(Message::doubt).chain(asked.iter().cloned()).collect()
+        let own = self.doubts().map(Message::doubt).chain(self.budget_question());
+        own.chain(asked.iter().cloned()).collect()
+    }
+
+    /// What is asked where a budget is used up.
+    fn budget_question(&self) -> Option<Ask> {
+        let Phase::Rest(Rest::Paused(record)) = &self.phase else { return None };
+        let what = self.spending.reached.as_ref();
+        let what = what.filter(|_| record.reason == PauseReason::Budget)?;
+        let text = format!("The budget is used up ({what}). Grant as much again?");
+        let id = AskId(format!("{BUDGET}{}", record.at));
+        Some(Ask::new(id, AskKind::Question, text).among([GRANT, LEAVE]))
     }
 
     /// Messages of which a person has to say what becomes of them: perhaps taken, or refused again and again.

@@ -14,6 +14,7 @@ use glis_core::refusal::ResumeFault;
 use glis_core::safe::ScreenState;
 use glis_core::session::{AfterStop, Deferral, Rest as CardRest, StartCause, StopCause};
 use glis_core::spec::{IdleLimit, Mode, RefOrigin, SignSource, Takes};
+use glis_core::spending::SpendingEvent;
 use glis_core::talk::AskKind;
 use glis_core::tree::{Clearing, Found, Occasion};
 use glis_core::triage::Snooze;
@@ -58,7 +59,7 @@ variants! {
         CaptureMissed MessageRefused FolderLost StartRefused IdleLimitSet StartDeferred
         StartForgone Gate AskJudged AutoYesSet CompactionBegan ConversationCompacted
         CompactionFailed ResumeAppointed LimitsSet PauseTakenOver LimitOver Plan ResumeFellDue Loop
-        FreezeBegan ProcessFrozen ThawBegan ConfigBroke ConfigMended TypingBegan Triaged
+        FreezeBegan ProcessFrozen ThawBegan ConfigBroke ConfigMended TypingBegan Triaged Spending
     }
     gate: GateEvent {
         Shut Hastened Joined Released Overdue Stopped NotKept Paused Opened Resumed
@@ -73,6 +74,7 @@ variants! {
         Conflict OffBranch Unfinished Nested Submodule NoBranch NoBase CheckedOut NoWorktree Hook Review
         Stopped Failed
     }
+    spending: SpendingEvent { Began Set Used Warned Reached Granted }
     looped: LoopEvent {
         Began NotBegun Ended LookedBack Done Broke Stopped Reopened PauseAsked PauseWithdrawn Set
     }
@@ -170,6 +172,7 @@ fn parts(of: &Event) -> Vec<&'static str> {
         Event::Loop(LoopEvent::Set { spec }) => {
             vec![context(Some(&spec.context)), vec!["LoopEvent::Set"]]
         }
+        Event::Spending(of) => vec![spending(Some(of))],
         Event::Loop(of) => vec![looped(Some(of))],
         _ => Vec::new(),
     };
@@ -221,6 +224,7 @@ fn every_variant_has_a_line() {
         plan_pause(None),
         run_fault(None),
         unmerged(None),
+        spending(None),
         looped(None),
         loop_end(None),
         breaker(None),

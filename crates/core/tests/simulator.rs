@@ -31,7 +31,7 @@ use play::Play;
 use std::collections::BTreeMap;
 
 /// How many kinds of events there are.
-const EVENTS: usize = 125;
+const EVENTS: usize = 126;
 
 /// Enough for a session to be made, worked with, paused and resumed a few times.
 const STEPS: usize = 300;

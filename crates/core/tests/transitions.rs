@@ -1,5 +1,7 @@
 //! What each state does with each command, and the stories that a session can live through.
 
+#[path = "transitions/budgets.rs"]
+mod budgets;
 #[path = "transitions/script.rs"]
 mod script;
 #[path = "transitions/state.rs"]

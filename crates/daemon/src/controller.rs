@@ -79,6 +79,7 @@ fn kind_of(input: &Input) -> &'static str {
         Input::Sign { .. } => "sign",
         Input::TimerFired { .. } => "timer",
         Input::MemoryShort => "memory",
+        Input::DayUsed { .. } => "budget",
         Input::Broke { .. } => "fault",
         Input::Observed { .. } | Input::AllObserved => "observation",
     }

@@ -1,6 +1,7 @@
 //! Making a session: its persona, its agent, where it begins, its id and its name. One function for
 //! everything that makes one. What cannot be made is refused with the way out.
 
+pub(crate) mod budget;
 pub(crate) mod looped;
 pub(crate) mod wrong;
 
@@ -10,6 +11,7 @@ use crate::jobs::Jobs;
 use crate::mailbox::{Mailbox, Query};
 use crate::pools::Kind;
 use crate::program;
+use budget::Tells;
 use glis_agent::{Ability, Agent};
 use glis_config::{Config, Persona};
 use glis_core::decision::Reply;
@@ -184,6 +186,8 @@ impl Creator {
         let (base, base_branch) = (base.commit, base.branch);
         let (looped, prompt) = self.iterating(wanted, site).await?;
         let traits = agent.traits(mode, &argv);
+        let tells = Tells::of(agent, mode, &argv);
+        let budget = budget::of(wanted.budget.as_deref(), config.budget.session, tells)?;
         let id = SessionId(uuid::Uuid::now_v7().to_string());
         let name = match &wanted.name {
             Some(name) => name.clone(),
@@ -210,6 +214,7 @@ impl Creator {
             remove_worktree: wanted.remove_worktree,
             keep_process: wanted.keep_process,
             looped: looped.map(Box::new),
+            budget,
         };
         spec.limit_idle(match wanted.idle_timeout_secs {
             None => IdleLimit::Usual,

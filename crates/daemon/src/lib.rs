@@ -14,6 +14,7 @@ mod compact;
 mod controller;
 mod copies;
 mod create;
+mod day;
 mod diagnostics;
 mod dispatch;
 mod doctor;

@@ -55,6 +55,8 @@ enum About {
     Task(PlanId, String),
     /// A plan of which nothing more begins.
     Plan(PlanId),
+    /// The budget of the day.
+    Day,
 }
 
 /// What was told last of each, until the user has had a hand in it.
@@ -156,6 +158,11 @@ impl Notifier {
                 };
                 Some((None, news::proposed(task, title.as_deref())))
             }
+            About::Day => {
+                let Event::Spending(event) = news.recorded.event.clone() else { return None };
+                let look = move |house: &House| news::about_budget(&event, &house.day().spending);
+                Some((None, format!("today: {}", self.mailbox.house(look).await??)))
+            }
             About::Plan(plan) => {
                 let plan = plan.clone();
                 let look = move |house: &House| news::of_plan(house.plan(&plan)?);
@@ -206,6 +213,7 @@ fn take(recorded: &Recorded, next: &mut u64, due: &mut Due, told: &mut Told) {
             (_, Some(run)) => About::Run(plan.clone(), run.clone()),
             (_, None) => return,
         },
+        (Subject::House, Event::Spending(_)) => About::Day,
         (Subject::House | Subject::Plan(_), _) => return,
     };
     if matches!(
@@ -235,7 +243,7 @@ fn notice(about: &About, session: Option<&Session>, news: &News, text: &str) -> 
         "event": view::event(&news.recorded),
     });
     match about {
-        About::Session(_) => {}
+        About::Session(_) | About::Day => {}
         About::Plan(plan) => notice["plan"] = json!(plan),
         About::Run(plan, run) => {
             notice["plan"] = json!(plan);

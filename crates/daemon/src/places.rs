@@ -5,6 +5,7 @@ use crate::diagnostics;
 use crate::mailbox::Mailbox;
 use crate::pools::{Kind, Pools};
 use crate::settings::Settings;
+use glis_config::Config;
 use glis_core::Input;
 use glis_core::limits::Limits;
 use std::sync::Arc;
@@ -43,7 +44,7 @@ impl Places {
         // Looked at once it is this one's turn to tell: what was true before may have been told since.
         let (config, fault) = (self.settings.now(), self.settings.fault());
         diagnostics::set_level(config.log.level);
-        let limits = config.concurrency.limits();
+        let limits = limits(&config);
         let former = told.take();
         if former.as_ref().is_none_or(|former| former.fault != fault) {
             self.mailbox.tell(Input::ConfigRead(fault.clone())).await;
@@ -58,10 +59,15 @@ impl Places {
 
     /// Nothing starts any more: the agents are ended, and what waits is left to the next daemon.
     pub(crate) async fn close(&self) {
-        let limits = Limits { closed: true, ..self.settings.now().concurrency.limits() };
+        let limits = Limits { closed: true, ..limits(&self.settings.now()) };
         let mut told = self.told.lock().await;
         let fault = told.take().and_then(|told| told.fault);
         *told = Some(Told { limits, fault });
         self.mailbox.tell(Input::Limits(limits)).await;
     }
+}
+
+/// What the house goes by.
+fn limits(config: &Config) -> Limits {
+    Limits { day: config.budget.day, ..config.concurrency.limits() }
 }

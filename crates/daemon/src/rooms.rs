@@ -5,6 +5,7 @@ use crate::cards::sessions_folder;
 use crate::common::Common;
 use crate::compact::Compactor;
 use crate::create::Creator;
+use crate::day::Day;
 use crate::dispatch::Dispatcher;
 use crate::doctor::Doctor;
 use crate::environments::Environments;
@@ -117,6 +118,7 @@ impl Rooms {
             links: Arc::clone(&links),
             runtime: Handle::current(),
             pools: pools.clone(),
+            day: Arc::new(Day::new(home.clone())),
         });
         let places = Places::new(config(), pools.clone(), mailbox.clone());
         let gate = GateStore::new(home.clone(), pools.clone(), mailbox.clone());

@@ -318,6 +318,7 @@ async fn status(state: &ServerState) -> Response {
         memory_given_back_bytes: state.views.live.given_back(),
         unregistered: state.daemon.strays.pids(),
         config_fault: state.settings.fault(),
+        day: state.mailbox.house(crate::view::day).await.flatten().map(Box::new),
         gate: gate::seen(state).await,
     })
 }

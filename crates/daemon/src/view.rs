@@ -3,6 +3,7 @@
 use crate::environments::{EnvNote, EnvOrigin};
 use glis_agent::Tally;
 use glis_config::ConcurrencyConfig;
+use glis_core::budget::Budget;
 use glis_core::leftover::Companion;
 use glis_core::looping::{Loop, LoopStage};
 use glis_core::merge::Unmerged;
@@ -11,15 +12,17 @@ use glis_core::redact::redact;
 use glis_core::rule::Rule;
 use glis_core::session::{Deferral, Session, WallMs};
 use glis_core::spec::IdleLimit;
+use glis_core::spending::Spending;
 use glis_core::talk::{Ask, Delivery, Message};
 use glis_core::triage::Snooze;
-use glis_core::{Event, Recorded, Status};
+use glis_core::{Event, House, Recorded, Status};
 use glis_record::conversation::{Account, Digest};
 use glis_wire::need::Need;
 use glis_wire::view::{
-    CompanionView, DetachedView, ElsewhereView, LimitsView, LoopView, SessionRow, SessionView,
-    Used, WaitingFor, dollars,
+    BudgetView, CompanionView, DetachedView, ElsewhereView, LimitsView, LoopView, SessionRow,
+    SessionView, Used, WaitingFor, dollars,
 };
+use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -189,6 +192,7 @@ pub(crate) fn row(session: &Session, beside: &Beside) -> SessionRow {
         cut_off: session.talk.cut_off,
         limit_until: session.starts.limit_until.as_deref().map(limit_until),
         cost: digest.account.as_ref().map(used),
+        budget: own_budget(session),
         model: session.spec.model.clone(),
         persona: session.spec.persona.clone(),
         barred: session.upkeep.barred.as_ref().map(|bar| format!("{}: {}", bar.what, bar.why)),
@@ -319,6 +323,28 @@ fn looped(looped: &Loop, session: &Session, cost: Option<u64>) -> LoopView {
         broke: *broke,
         note: looped.note.clone(),
     }
+}
+
+/// How far its budget is used by now.
+fn own_budget(session: &Session) -> Option<BudgetView> {
+    let mut spending = (*session.spending).clone();
+    let busy = spending.busy_since.map(|since| crate::clock::now().as_millisecond() - since);
+    spending.used.ms += busy.and_then(|ms| u64::try_from(ms).ok()).unwrap_or_default();
+    budgeted(session.spec.budget.as_deref()?, &spending)
+}
+
+/// How far a budget is used.
+pub(crate) fn budgeted(budget: &Budget, spending: &Spending) -> Option<BudgetView> {
+    let (percent, used) = spending.share(budget)?;
+    Some(BudgetView { allowed: budget.to_string(), percent, used })
+}
+
+/// How far the budget of the day is used. What was used on another day says nothing of this one.
+pub(crate) fn day(house: &House) -> Option<BudgetView> {
+    let today = crate::clock::now().to_zoned(TimeZone::system()).date().to_string();
+    let (budget, day) = (house.limits().day, house.day());
+    let none = Spending::default();
+    budgeted(&budget, if day.date == today { &day.spending } else { &none })
 }
 
 fn used(account: &Account) -> Used {

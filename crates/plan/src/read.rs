@@ -162,7 +162,7 @@ impl Reader {
 
     fn budget(&mut self, table: &Table) -> Budget {
         let (cost_micros, secs) = (self.dollars_at(table), self.time_at(table, "max_time"));
-        Budget { cost_micros, secs }
+        Budget { cost_micros, tokens: None, secs }
     }
 
     fn dollars_at(&mut self, table: &Table) -> Option<u64> {

@@ -102,6 +102,11 @@ impl Conversation {
         self.known.stream_seen
     }
 
+    /// What the agent has used in all.
+    pub fn account(&self) -> &Account {
+        &self.known.account
+    }
+
     /// Appends what was said, unless it was written down before.
     pub fn add(&mut self, heard: Heard, agent_ref: Option<&str>, said: Said) -> io::Result<()> {
         let mut metadata = Map::new();

@@ -75,6 +75,9 @@ pub(crate) enum Deed {
     Snooze {
         until: String,
     },
+    Budget {
+        budget: String,
+    },
     Restore {
         snapshot: String,
     },
@@ -126,6 +129,7 @@ impl Deed {
             Self::LimitIdle { limit } => act(Action::LimitIdle { limit: *limit }),
             Self::Label { words } => act(Action::labels(words.iter().map(String::as_str))),
             Self::Pin { on } => act(Action::Pin { on: *on }),
+            Self::Budget { budget } => act(Action::Budget { budget: budget.clone() }),
             Self::Snooze { until } => act(Action::Snooze { until: until.clone() }),
             Self::Restore { snapshot } => act(Action::Restore { snapshot: Some(snapshot.clone()) }),
             Self::SetLoop { change } => act(Action::SetLoop { change: change.clone() }),
@@ -193,6 +197,7 @@ impl Deed {
                 format!("glis label {name} {}", words.join(" "))
             }
             Self::Pin { on } => format!("glis pin {name}{}", if *on { "" } else { " --off" }),
+            Self::Budget { budget } => format!("glis budget {name} {}", shell_word(budget)),
             Self::Snooze { until } => format!("glis snooze {name} {}", shell_word(until)),
             Self::Restore { snapshot } => {
                 format!("glis restore {name} --snapshot {}", shell_word(snapshot))
@@ -245,6 +250,7 @@ impl Deed {
             Self::Label { .. } => "setting its labels",
             Self::Pin { .. } => "pinning",
             Self::Snooze { .. } => "snoozing",
+            Self::Budget { .. } => "setting its budget",
             Self::Restore { .. } => "restoring its files",
             Self::CopySnapshot { .. } => "copying a snapshot",
             Self::SetLoop { .. } => "changing its iterations",
@@ -283,6 +289,7 @@ impl Deed {
             Self::Label { .. } => format!("the labels of `{name}` are set"),
             Self::Pin { on: true } => format!("`{name}` is pinned"),
             Self::Pin { on: false } => format!("`{name}` is not pinned any more"),
+            Self::Budget { .. } => format!("the budget of `{name}` is set, and counts from now on"),
             Self::Snooze { until } if until == "off" => format!("`{name}` is awake"),
             Self::Snooze { .. } => format!("`{name}` is snoozed: it needs nobody, and goes on"),
             Self::Restore { .. } => format!("the files of `{name}` are restored"),

@@ -14,6 +14,8 @@ pub(crate) enum Wanted {
     Labels,
     /// For how long it needs nobody.
     Snooze,
+    /// What it may use.
+    Budget,
     /// What it is told when it is back.
     ResumeWords,
     /// The branch that its work is merged into.
@@ -46,6 +48,7 @@ impl Wanted {
             Self::Timeout => format!("suspend {name} after"),
             Self::Labels => format!("labels of {name}"),
             Self::Snooze => format!("snooze {name}"),
+            Self::Budget => format!("budget of {name}"),
             Self::ResumeWords => format!("resume {name} with these words"),
             Self::MergeInto => format!("merge {name} into the branch"),
             Self::PauseFor => format!("pause {name} for"),
@@ -63,6 +66,7 @@ impl Wanted {
             Self::Timeout => "minutes that it may be idle, 1 to 120; `off`: never",
             Self::Labels => "auth comes, -auth goes",
             Self::Snooze => "2h, 3d, 18:00, `change` (until it asks or ends) or `off`",
+            Self::Budget => "usd=5, tokens=200k, time=2h, several with commas, or `off`",
             Self::ResumeWords => "nothing: it goes on where it was",
             Self::MergeInto => "nothing: the one that it began from; `--hooks` runs its hooks",
             Self::PauseFor => "30s, 10m, 2h: then it resumes by itself",
@@ -80,6 +84,7 @@ impl Wanted {
             Self::Timeout => Some((session.idle_timeout_secs / 60).to_string()),
             Self::Labels => Some(session.labels.join(" ")).filter(|labels| !labels.is_empty()),
             Self::Snooze => session.snoozed_until.clone(),
+            Self::Budget => session.budget.as_ref().map(|budget| budget.allowed.clone()),
             Self::LoopMax => {
                 let own = session.looped.as_ref()?;
                 Some(own.max.map_or_else(|| "off".to_owned(), |max| max.to_string()))
@@ -98,6 +103,7 @@ impl Wanted {
                 Deed::Label { words: words.split_whitespace().map(str::to_owned).collect() }
             }
             Self::Snooze => Deed::Snooze { until: some(text).ok_or("say how long, as in 2h")? },
+            Self::Budget => Deed::Budget { budget: some(text).ok_or("say how much, as in usd=5")? },
             Self::ResumeWords => Deed::Resume { prompt: some(text) },
             Self::MergeInto => {
                 let hooks = text.split_whitespace().any(|word| word == "--hooks");

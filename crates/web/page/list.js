@@ -27,6 +27,7 @@ function details(session) {
   if (session.loop) parts.push(`#${session.loop.iteration}`);
   parts.push(counts(session));
   if (session.waits_to_start) parts.push("waits to start");
+  if (session.budget?.percent >= 80) parts.push(`${session.budget.percent}% of its budget`);
   const { snoozed_until: until } = session;
   if (until) parts.push(until === "change" ? "snoozed until it changes" : `snoozed until ${clock(until)}`);
   parts.push(...(session.labels ?? []).map((/** @type {string} */ label) => `#${label}`));

@@ -160,6 +160,7 @@ export class SessionView {
       button("pin", "outline", () => this.act("pin", "pin", { off: session.pinned }), session.pinned ? "Unpin" : "Pin"),
       this.timed("label", "Labels: auth, or -auth to take it away", "", (text) => this.act("label", "label", { labels: text.split(/\s+/) })),
       this.timed("snooze", "Snooze: 2h, 18:00, change, off", session.snoozed_until ? "off" : "2h", (until) => this.act("snooze", "snooze", { until })),
+      this.timed("budget", "Budget: usd=5, tokens=200k, time=2h, off", session.budget?.allowed ?? "", (budget) => this.act("budget", "budget", { budget })),
       h("hr", null),
       button("stop", "outline", () => this.act("stop", "stop"), "Stop"),
       button("snapshot", "outline", () => this.act("snapshot", "snapshot", {}, "A snapshot was taken."), "Snapshot"),

@@ -92,6 +92,7 @@ export function facts(session) {
   return [
     files ? `${files} ${files === 1 ? "file" : "files"} changed` : "",
     spent(session.cost),
+    session.budget ? `${session.budget.percent}% of ${session.budget.allowed}` : "",
     memory ? `${Math.max(1, Math.round(memory / 1048576))} MB` : "",
   ];
 }

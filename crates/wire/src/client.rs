@@ -293,6 +293,10 @@ pub enum Action {
     Pin {
         on: bool,
     },
+    Budget {
+        /// As it is typed: `usd=5,tokens=200k,time=2h`, each part or none, or `off`.
+        budget: String,
+    },
     Snooze {
         /// As it is typed: `2h`, `18:00`, `change` or `off`.
         until: String,
@@ -353,6 +357,9 @@ pub struct NewSession {
     pub model: Option<String>,
     pub idle_timeout_secs: Option<u64>,
     pub auto_yes: bool,
+    /// As it is typed; none leaves it to the configuration, and `off` means none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget: Option<String>,
     pub argv: Vec<String>,
     /// Whether a pause removes the worktree; none leaves it to the configuration.
     #[serde(default)]

@@ -42,7 +42,12 @@ impl Home {
 
     /// The folder of one session.
     pub fn session(&self, id: &str) -> PathBuf {
-        self.state.join("sessions").join(id)
+        self.sessions().join(id)
+    }
+
+    /// Where the folders of sessions are.
+    pub fn sessions(&self) -> PathBuf {
+        self.state.join("sessions")
     }
 
     /// Where removed sessions are put.

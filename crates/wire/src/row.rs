@@ -7,6 +7,7 @@ use glis_core::merge::Unmerged;
 use glis_core::pause::PauseReason;
 use glis_core::session::Deferral;
 use glis_core::spec::Mode;
+use glis_core::spending::WARN_PERCENT;
 use glis_core::talk::AskKind;
 use glis_core::verdict::Want;
 use serde::{Deserialize, Serialize};
@@ -86,6 +87,9 @@ pub struct SessionRow {
     /// What the agent has used in all, where it tells.
     #[serde(default)]
     pub cost: Option<Used>,
+    /// How far its budget is used, where it has one.
+    #[serde(default)]
+    pub budget: Option<BudgetView>,
     pub model: Option<String>,
     pub persona: Option<String>,
     /// What took the daemon down; nothing more is done with it until the user acknowledges it.
@@ -171,6 +175,11 @@ impl SessionRow {
         }
     }
 
+    /// Whether something stands in it that a person can answer.
+    pub fn asks_a_person(&self) -> bool {
+        self.status == Status::Waiting || self.status == Status::Paused && !self.asks.is_empty()
+    }
+
     /// Whether it goes on only when a person has said how.
     fn waits_for_a_person(&self) -> bool {
         let left_open = !self.was_asking.is_empty() || self.unmerged.is_some();
@@ -220,6 +229,24 @@ pub struct ElsewhereView {
     pub folder: String,
     /// What to type so that the worktree has what was made there, if git can bring it.
     pub way_back: Option<String>,
+}
+
+/// How far a budget is used.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BudgetView {
+    /// As it is typed: `usd=5,time=2h`.
+    pub allowed: String,
+    /// Of the part that goes furthest.
+    pub percent: u64,
+    /// What of that is used: `$4.10 of $5`.
+    pub used: String,
+}
+
+impl BudgetView {
+    /// Whether it goes towards its end.
+    pub fn is_nearly_used(&self) -> bool {
+        self.percent >= WARN_PERCENT
+    }
 }
 
 /// What an agent has used, by its own count.

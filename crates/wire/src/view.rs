@@ -1,7 +1,9 @@
 //! A session as front ends and scripts see it. The field names are the contract's.
 
 use crate::build::Build;
-pub use crate::row::{DetachedView, ElsewhereView, LoopView, SessionRow, Used, WaitingFor};
+pub use crate::row::{
+    BudgetView, DetachedView, ElsewhereView, LoopView, SessionRow, Used, WaitingFor,
+};
 use glis_core::limits::Over;
 use glis_core::reason::SafeRule;
 use glis_core::tree::{Found, PathList, Restored, SnapshotRef};
@@ -314,6 +316,9 @@ pub struct DaemonView {
     /// What is wrong with the configuration file as it is. Until it is mended the former one counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub config_fault: Option<String>,
+    /// How far the budget of the day is used, where it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub day: Option<Box<BudgetView>>,
     /// How many agents run, and may.
     #[serde(default)]
     pub limits: Box<LimitsView>,

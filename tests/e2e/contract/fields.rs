@@ -8,7 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 
 /// The contract's fields of a session.
-const FIELDS: [&str; 49] = [
+const FIELDS: [&str; 50] = [
     "id",
     "name",
     "status",
@@ -58,6 +58,7 @@ const FIELDS: [&str; 49] = [
     "pinned",
     "snoozed_until",
     "cost",
+    "budget",
 ];
 /// Those that a row of a list has at least.
 const ROW: [&str; 21] = [

@@ -51,6 +51,27 @@ fn an_edit_is_read_as_a_diff_and_a_choice_is_made_by_its_digit() -> Outcome {
     Ok(())
 }
 
+#[test]
+fn a_budget_that_is_used_up_is_granted_by_a_digit() -> Outcome {
+    let house = House::new()?;
+    let new = ["new", "blue", "--agent", "rehearsal", "--headless", "--budget", "usd=5"];
+    house.ok(&[&new[..], &["--prompt", "cost 6 ;; say one"]].concat())?;
+    house.until("blue", "paused")?;
+    let Some(tmux) = Tmux::start(&house)? else { return Ok(()) };
+    opened(&tmux)?;
+    tmux.sees("one", "120% of usd=5")?;
+    tmux.key("one", "a")?;
+    let screen = tmux.sees("one", "The budget is used up ($6 of $5). Grant as much again?")?;
+    assert!(has_row(&screen, "1  grant") && has_row(&screen, "2  leave"), "{screen}");
+    assert!(has_row(&screen, "1 to 2 chooses"), "{screen}");
+    tmux.key("one", "1")?;
+    tmux.sees("one", "answered by you")?;
+    house.until("blue", "idle")?;
+    tmux.key("one", "a")?;
+    tmux.sees("one", "0% of usd=5")?;
+    Ok(())
+}
+
 /// A key that is held, and a question that is answered elsewhere while a hand is on its way to the key.
 #[test]
 fn a_key_answers_the_question_that_was_on_the_screen_and_no_other() -> Outcome {

@@ -78,6 +78,8 @@ const ACTING: &[Step] = &[
     ("", "^", "not pinned any more"),
     ("list label", "L", "labels of blue"),
     ("", "=auth\r", "#auth"),
+    ("list budget", "$", "budget of blue"),
+    ("", "=usd=5\r", "of usd=5"),
     ("list snooze", "Z", "snooze blue"),
     ("", "=2h\r", "snoozed until"),
     ("", "Z", "snooze blue"),

@@ -114,6 +114,13 @@ impl Bot {
             }
             Does::Timeout { minutes } => self
                 .with_current(asked, |session| self.timeout(asked, &session, minutes.as_deref())),
+            Does::Budget { budget } => self.with_current(asked, |session| {
+                let Some(budget) = budget else {
+                    return self.reply(asked, labels::budgeted(&session));
+                };
+                let action = Action::Budget { budget };
+                self.done(asked, &session.id, action, |session, _| labels::budgeted(session))
+            }),
             Does::Put { action } => self.with_current(asked, |session| {
                 let Some(action) = action else { return self.reply(asked, labels::put(&session)) };
                 self.done(asked, &session.id, action, |session, _| labels::put(session))

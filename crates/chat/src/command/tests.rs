@@ -64,6 +64,8 @@ fn commands_are_read_as_they_are_typed_on_a_phone() {
         ("/pin", "Put { action: Some(Pin { on: true }) }"),
         ("/pin off", "Put { action: Some(Pin { on: false }) }"),
         ("/pin maybe", "Unclear { usage: \"Usage: /pin [off]\" }"),
+        ("/budget", "Budget { budget: None }"),
+        ("/budget usd=5", "Budget { budget: Some(\"usd=5\") }"),
         ("/snooze 2h", "Put { action: Some(Snooze { until: \"2h\" }) }"),
         ("/start", "Help"),
         (" /help", "Help"),

@@ -113,6 +113,13 @@ pub(crate) enum Verb {
         #[arg(required = true, allow_hyphen_values = true, value_name = "+LABEL|-LABEL")]
         labels: Vec<String>,
     },
+    /// Have a session use no more than this before it is paused and you are asked; `resume` grants as much again
+    Budget {
+        /// Name, id, or a unique beginning of the id
+        name: String,
+        /// `usd=5`, `tokens=200k`, `time=2h` at work, or several with commas between; `off`. It counts from now on
+        budget: String,
+    },
     /// Keep a session first in its group, and in the list however long it rests
     Pin {
         /// Name, id, or a unique beginning of the id

@@ -29,7 +29,8 @@ pub(super) fn ls(
         let shut = words::gate::shut(&daemon.gate);
         let fault = daemon.config_fault.as_deref().map(words::former_config);
         let limits = words::limits::told(&daemon.limits);
-        for told in unregistered.into_iter().chain(fault).chain(shut).chain(limits) {
+        let day = daemon.day.as_deref().filter(|day| day.is_nearly_used()).map(words::day);
+        for told in unregistered.into_iter().chain(fault).chain(shut).chain(limits).chain(day) {
             drop(writeln!(io::stderr(), "{told}"));
         }
     }

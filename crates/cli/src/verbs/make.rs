@@ -68,6 +68,7 @@ fn wanted(name: Option<String>, prompt: Option<String>, how: How) -> Result<NewS
         persona: how.persona,
         model: how.model,
         idle_timeout_secs: how.idle_timeout.and_then(IdleLimit::secs),
+        budget: how.budget,
         auto_yes: how.auto_yes,
         argv: how.argv,
         remove_worktree: match (how.remove_worktree_on_pause, how.keep_worktree_on_pause) {

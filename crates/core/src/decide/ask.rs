@@ -1,6 +1,6 @@
 //! Answers to what is asked: given once, bound to the question, void when it is gone.
 
-use super::message;
+use super::{budget, message};
 use crate::draft::Draft;
 use crate::effect::Effect;
 use crate::event::Event;
@@ -24,6 +24,10 @@ pub(super) fn answer(
     }
     if ask.decided_by().is_none() && answer == ALLOW_FOR_SESSION {
         return Err(Refusal::AnswerNotGiven { session: name, why: Why::NoLeaveAsked });
+    }
+    if ask.is_about_budget() {
+        check(draft, &ask, &answer)?;
+        return budget::answer(draft, &answer);
     }
     if ask.kind == AskKind::Doubt {
         return decide_doubt(draft, &ask, &answer);

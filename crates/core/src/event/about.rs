@@ -133,6 +133,7 @@ impl Event {
                     | Self::Archived { .. }
                     | Self::AutoYesSet { .. }
                     | Self::Triaged(_)
+                    | Self::Spending(_)
                     | Self::Returned { .. }
             )
     }

@@ -112,7 +112,7 @@ fn gate_commands() -> Vec<GateCommand> {
 
 /// One place for two, or as many as are wanted.
 pub(crate) fn limits() -> [Limits; 3] {
-    let one = |over| Limits { live: 1, over, closed: false };
+    let one = |over| Limits { live: 1, over, ..Limits::default() };
     [one(Over::Queue), one(Over::Refuse), Limits { live: 0, ..one(Over::Queue) }]
 }
 

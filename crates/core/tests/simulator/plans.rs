@@ -85,7 +85,7 @@ pub(crate) fn spec(rng: &mut Rng) -> Box<PlanSpec> {
     let (title, slug, base) = (None, text("p"), text("c0"));
     let (repo_root, branch) = (text("/r"), text("glis/plan/p"));
     let (cost_micros, secs) = (rng.percent(30).then_some(3), rng.percent(30).then_some(60));
-    let (origin, budget) = (None, Budget { cost_micros, secs });
+    let (origin, budget) = (None, Budget { cost_micros, tokens: None, secs });
     Box::new(PlanSpec { title, slug, repo_root, branch, base, origin, budget, tasks })
 }
 

@@ -289,12 +289,33 @@ impl Play {
                 Command::SetLoop { session, change: LoopChange { max, ..LoopChange::default() } }
             }
             25..=28 => self.chore(session),
-            31 if self.rng.percent(50) => self.triage(session),
+            31 if self.rng.percent(40) => self.triage(session),
+            31 if self.rng.percent(40) => return self.spend(session),
             31 => Command::BeginTyping { session },
             29 | 30 => Command::SetAutoYes { session, on: self.rng.percent(60) },
             _ => self.answer(session),
         };
         self.feed(&Input::Command(command))
+    }
+
+    /// A budget is set, used, or used up for the day.
+    fn spend(&mut self, session: SessionId) -> Result<(), String> {
+        let mut amount = || u64::try_from(self.rng.below(30)).unwrap_or(0);
+        let (cost_micros, tokens) = (amount(), amount());
+        let input = match self.rng.below(6) {
+            0 | 1 => {
+                let budgets = ["usd=0.00001", "tokens=9,time=20s", "time=5s", "off"];
+                let told = self.rng.pick(&budgets).copied().unwrap_or("off");
+                let budget = told.parse().ok().map(Box::new);
+                Input::Command(Command::SetBudget { session, budget, cost_micros, tokens })
+            }
+            2 => {
+                let date = if self.rng.percent(50) { "today" } else { "tomorrow" }.to_owned();
+                Input::DayUsed { date, cost_micros, tokens }
+            }
+            _ => Input::Outcome { session, outcome: Outcome::Used { cost_micros, tokens } },
+        };
+        self.feed(&input)
     }
 
     fn triage(&mut self, session: SessionId) -> Command {
@@ -328,7 +349,9 @@ impl Play {
             let live = u32::try_from(self.rng.below(4)).unwrap_or(0);
             let over = if self.rng.percent(70) { Over::Queue } else { Over::Refuse };
             let closed = self.rng.percent(10);
-            return self.feed(&Input::Limits(Limits { live, over, closed }));
+            let day = if self.rng.percent(30) { "tokens=20" } else { "" };
+            let day = day.parse().unwrap_or_default();
+            return self.feed(&Input::Limits(Limits { live, over, closed, day }));
         }
         let shuts = self.rng.percent(30);
         let modes =

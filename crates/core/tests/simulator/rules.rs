@@ -5,9 +5,10 @@ use crate::reasons;
 use crate::world::World;
 use glis_core::input::{Command, Input, Outcome, World as Found};
 use glis_core::looping::{Loop, LoopEvent, LoopStage};
-use glis_core::pause::PauseStep;
+use glis_core::pause::{PauseReason, PauseStep};
 use glis_core::session::{AfterStop, Rest, StartStep};
 use glis_core::spec::SignSource;
+use glis_core::spending::SpendingEvent;
 use glis_core::talk::Delivery;
 use glis_core::usage_limit::GO_ON;
 use glis_core::verdict::{Answerer, Verdict as Ruled};
@@ -54,6 +55,7 @@ impl Rules {
 
     /// Judges an event in the light of what the session was and what came in.
     #[expect(clippy::wildcard_enum_match_arm, reason = "the rest have rules of their own below")]
+    #[expect(clippy::too_many_lines, reason = "every event is judged here")]
     pub(crate) fn event(
         &mut self,
         before: Option<&Session>,
@@ -71,6 +73,18 @@ impl Rules {
         self.message_event(before, input, &recorded.event, world)?;
         self.pause_event(before, &recorded.event, world)?;
         match &recorded.event {
+            Event::PauseBegan { reason: PauseReason::Budget, .. } => {
+                let spent = before.spending.reached.is_some();
+                must(spent || before.spec.task.is_some() || before.spec.looped.is_some(), || {
+                    format!("{id} is paused for a budget that is not used up")
+                })
+            }
+            Event::Spending(SpendingEvent::Granted) => {
+                let asked = matches!(input, Input::Command(_));
+                must(asked && before.spending.reached.is_some(), || {
+                    format!("{id} is granted more, and nobody did")
+                })
+            }
             Event::SessionCreated { .. } => Err(format!("{id} was created twice")),
             Event::StartBegan { generation, .. } => {
                 let next = *generation == before.agent.generation + 1;

@@ -12,7 +12,7 @@ use glis_core::{
 };
 
 fn limit(house: &mut House, live: u32, over: Over) -> Vec<SessionId> {
-    begun(house, Input::Limits(Limits { live, over, closed: false }))
+    begun(house, Input::Limits(Limits { live, over, ..Limits::default() }))
 }
 
 /// Who starts by this.
@@ -233,7 +233,7 @@ fn a_resume_at_its_time_waits_for_a_place_whatever_is_configured() {
 fn while_the_daemon_ends_its_agents_nothing_begins_and_the_next_one_goes_on() {
     let mut house = full(&["a"], Over::Queue).unwrap();
     ask(&mut house, resume("a")).unwrap();
-    let closed = Limits { live: 0, over: Over::Queue, closed: true };
+    let closed = Limits { live: 0, closed: true, ..Limits::default() };
     assert_eq!(begun(&mut house, Input::Limits(closed)), []);
     stop(&mut house, "busy").unwrap();
     assert_eq!(waits(&house, "a"), Some(Deferral::Limit));

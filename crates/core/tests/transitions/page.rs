@@ -106,6 +106,7 @@ fn verb(command: &Command) -> Option<&'static str> {
         Command::SetLoop { .. } => "set",
         Command::BeginTyping { .. } => "typing",
         Command::Triage { .. } => "triage",
+        Command::SetBudget { .. } => "budget",
     })
 }
 

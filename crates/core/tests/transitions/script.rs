@@ -184,6 +184,9 @@ impl Stage {
             return Ok(Input::Command(command));
         }
         let session = Self::id();
+        if let Some(input) = crate::budgets::input(verb, rest) {
+            return Ok(input);
+        }
         if let Some(outcome) = self
             .trouble(verb, rest)
             .or_else(|| self.compacted(verb, rest))

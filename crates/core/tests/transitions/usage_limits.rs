@@ -6,7 +6,7 @@ use crate::state::states;
 use crate::table::{BUSY, IDLE, PAUSED};
 use crate::together::{decide, id, record, running};
 use glis_core::input::{Command, Outcome};
-use glis_core::limits::{Limits, Over};
+use glis_core::limits::Limits;
 use glis_core::pause::{OnTimeout, PauseMode, PauseReason, PauseWish};
 use glis_core::tree::Clearing;
 use glis_core::usage_limit::GO_ON;
@@ -316,7 +316,7 @@ fn what_waits_for_its_place_is_not_begun_twice() {
     let mut house = House::default();
     park(&mut house, "a", 1000).unwrap();
     running(&mut house, "b", "/b").unwrap();
-    let limits = Limits { live: 1, over: Over::Queue, closed: false };
+    let limits = Limits { live: 1, ..Limits::default() };
     decide(&mut house, Input::Limits(limits)).unwrap();
     planned(&mut house, "a", 1000, 1000).unwrap();
     let waits = |house: &House| house.session(&id("a")).unwrap().starts.deferred;

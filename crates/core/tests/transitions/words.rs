@@ -111,6 +111,7 @@ fn event(event: &Event) -> String {
         Event::Gate(of) => format!("gate {}", self::name(of)),
         Event::Plan(of) => format!("plan {}", self::name(of)),
         Event::Loop(of) => format!("loop {}", self::name(of)),
+        Event::Spending(of) => format!("budget {}", self::name(of)),
         Event::AskJudged { verdict: Verdict::Manual { why, .. }, .. } => {
             format!("{name} manual, {}", self::name(why))
         }
@@ -146,6 +147,11 @@ fn timer(key: TimerKey, when: When) -> String {
         (TimerKey::Gate(_), _) => "await all".to_owned(),
         (TimerKey::Verdict, _) => "limit the rules".to_owned(),
         (TimerKey::Compact, _) => UNUSED.to_owned(),
+        (TimerKey::Work { .. }, When::At(at)) => format!("limit its work at {at}"),
+        (TimerKey::Work { .. }, When::After(Span::Exactly(time))) => {
+            format!("limit its work to {} s", time.as_secs())
+        }
+        (TimerKey::Work { .. }, _) => "limit its work".to_owned(),
         (TimerKey::Budget, _) => "limit what it takes".to_owned(),
     }
 }
@@ -180,6 +186,7 @@ fn effect(effect: &Effect) -> String {
         Effect::DropTimer { key: TimerKey::Snooze(at) } => {
             format!("drop the end of its snooze at {at}")
         }
+        Effect::DropTimer { key: TimerKey::Work { .. } } => "its work rests".to_owned(),
         Effect::DropTimer { .. } => IDLE_NO_MORE.to_owned(),
         Effect::CheckIdle { cause: StopCause::Memory, .. } => "check idle for memory".to_owned(),
         Effect::CheckIdle { .. } => "check idle".to_owned(),

@@ -8,6 +8,7 @@ use glis_core::pause::PauseReason;
 use glis_core::plan::{Plan, PlanPause, Run, RunFault, RunStep};
 use glis_core::reason::Why;
 use glis_core::session::Session;
+use glis_core::spending::{Spending, SpendingEvent};
 use glis_core::{Event, PlanEvent, Recorded, Status};
 
 /// Something that the user may want to know.
@@ -40,6 +41,16 @@ impl News {
                 | LoopEvent::PauseAsked(_)
                 | LoopEvent::PauseWithdrawn { .. }
                 | LoopEvent::Set { .. } => None,
+            };
+        }
+        if let Event::Spending(event) = &recorded.event {
+            return match event {
+                SpendingEvent::Warned { .. } => of(Kind::Limit),
+                SpendingEvent::Reached { .. } => of(Kind::Waiting),
+                SpendingEvent::Began { .. }
+                | SpendingEvent::Set { .. }
+                | SpendingEvent::Used { .. }
+                | SpendingEvent::Granted => None,
             };
         }
         if let Event::Plan(event) = &recorded.event {
@@ -84,6 +95,9 @@ impl News {
         if let (Event::Loop(_), Some(looped)) = (&self.recorded.event, &session.ahead.looped) {
             return looped.broke.is_some() || !looped.goes_on();
         }
+        if let Event::Spending(event) = &self.recorded.event {
+            return about_budget(event, &session.spending).is_some();
+        }
         if is_out_of_time(&self.recorded.event) {
             return session.spec.task.is_some()
                 && matches!(session.status(), Status::Pausing | Status::Paused);
@@ -119,6 +133,9 @@ impl News {
         if let (Event::Loop(event), Some(looped)) = (&self.recorded.event, &session.ahead.looped) {
             return about_loop(event, looped);
         }
+        if let Event::Spending(event) = &self.recorded.event {
+            return about_budget(event, &session.spending).unwrap_or_default();
+        }
         if is_out_of_time(&self.recorded.event) {
             return "it is paused: the `max_time` of its task is over".to_owned();
         }
@@ -138,6 +155,24 @@ impl News {
 /// Whether an agent is paused since its task has taken its time.
 pub(super) fn is_out_of_time(event: &Event) -> bool {
     matches!(event, Event::PauseBegan { reason: PauseReason::Budget, .. })
+}
+
+/// What a person reads of a budget, if it is still so.
+pub(super) fn about_budget(event: &SpendingEvent, now: &Spending) -> Option<String> {
+    match event {
+        SpendingEvent::Warned { what } if now.warned && now.reached.is_none() => {
+            Some(format!("it goes towards the end of its budget: {what}"))
+        }
+        SpendingEvent::Reached { what } if now.reached.is_some() => {
+            Some(format!("its budget is used up ({what}); `glis resume` grants as much again"))
+        }
+        SpendingEvent::Warned { .. }
+        | SpendingEvent::Reached { .. }
+        | SpendingEvent::Began { .. }
+        | SpendingEvent::Set { .. }
+        | SpendingEvent::Used { .. }
+        | SpendingEvent::Granted => None,
+    }
 }
 
 /// How a loop has ended, or why it has paused itself.

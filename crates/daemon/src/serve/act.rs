@@ -10,9 +10,9 @@ use super::state::ServerState;
 use super::steps::Steps;
 use super::triage;
 use super::wait;
-use crate::create::looped;
 use crate::create::wrong::Wrong;
 use crate::create::{Created, NotCreated, fresh_ref};
+use crate::create::{budget, looped};
 use crate::environments::Caller;
 use crate::pools::Kind;
 use glis_agent::context::{Form, Known, resume_prompt};
@@ -23,7 +23,7 @@ use glis_core::talk::Ask;
 use glis_core::tree::Clearing;
 use glis_core::triage::Put;
 use glis_core::{AskId, Command, Refusal, Session, SessionId};
-use glis_record::conversation;
+use glis_record::conversation::{self, Account};
 use glis_wire::client::{Action, NewSession, Response};
 use jiff::tz::TimeZone;
 use std::fmt::Write as _;
@@ -145,6 +145,14 @@ pub(super) async fn translate(state: &ServerState, given: &str, action: Action) 
         Action::Snooze { until } => {
             let now = crate::clock::now().to_zoned(TimeZone::system());
             Command::Triage { session, put: triage::snooze(&until, &now).map_err(unfit)? }
+        }
+        Action::Budget { budget } => {
+            let budget = budget::given(&budget, &found).map_err(unfit)?;
+            let (live, id) = (Arc::clone(&state.views.live), found.id.clone());
+            let look = move || live.digest(&id).account;
+            let account = state.pools.run_blocking(Kind::Ask, look).await.map_err(trouble)?;
+            let (cost_micros, tokens) = account.as_ref().map_or((0, 0), Account::amounts);
+            Command::SetBudget { session, budget, cost_micros, tokens }
         }
         Action::BeginTyping => Command::BeginTyping { session },
         Action::AutoYes { on } => Command::SetAutoYes { session, on },

@@ -100,6 +100,7 @@ fn again(request: &Request) -> Again {
         | Action::Label { .. }
         | Action::Pin { .. }
         | Action::Snooze { .. }
+        | Action::Budget { .. }
         | Action::BeginTyping
         | Action::SetLoop { .. }
         | Action::Snapshot

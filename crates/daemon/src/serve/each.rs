@@ -132,6 +132,7 @@ fn is_meant(session: &Session, action: &Action) -> bool {
         | Action::Label { .. }
         | Action::Pin { .. }
         | Action::Snooze { .. }
+        | Action::Budget { .. }
         | Action::BeginTyping
         | Action::SetLoop { .. }
         | Action::Snapshot

@@ -202,6 +202,7 @@ impl Link {
             untouched: hello.handed.is_some_and(|handed| Some(handed) != sent),
         };
         self.listener.supervisor.tell_world(self.listener.id.clone(), world).await;
+        self.listener.tell_used().await;
         // What has waited long enough has gone on meanwhile.
         self.caught_up.take().map(|waits| waits.send(()));
     }

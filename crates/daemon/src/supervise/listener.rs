@@ -4,6 +4,7 @@ use super::backfill::{Known, STRETCH_BYTES, remind};
 use super::pending::OnScreen;
 use super::supervisor::Supervisor;
 use super::trace::Trace;
+use crate::day::Amounts;
 use crate::mailbox::Mail;
 use crate::reading::{read_across, read_from};
 use glis_agent::{Agent, Dialect, Heard, Outcome, Places, Rows, Said, Source, hooks};
@@ -57,6 +58,8 @@ pub(super) struct Listener {
     pub(super) vault_pace: Duration,
     /// The message that was handed over last and not yet seen to be taken.
     handed: Option<String>,
+    /// What its agent has used, as it was told last.
+    used: Amounts,
     /// Length of the log as far as it was listened to, or reported.
     pub(super) end: u64,
     /// The agent has shown that it is ready.
@@ -125,6 +128,7 @@ impl Listener {
             transcript_at: 0,
             hooks_at: None,
             trace: None,
+            used: (0, 0),
             on_screen: Vec::new(),
             end,
             ready: session.is_ready(),
@@ -322,8 +326,19 @@ impl Listener {
         }
         if grew {
             self.supervisor.live.conversation_grew();
+            self.tell_used().await;
         }
         Ok(ids)
+    }
+
+    /// Tells what its agent has used, if that is more than was told. Behind what the words mean: a turn that has ended
+    /// is not cut for what it has used.
+    pub(super) async fn tell_used(&mut self) {
+        let used = self.conversation.account().amounts();
+        if self.hearing == Hearing::Live && used != self.used {
+            self.used = used;
+            self.supervisor.tell_used(&self.id, used).await;
+        }
     }
 
     /// A question of an agent in a terminal stands on its screen.

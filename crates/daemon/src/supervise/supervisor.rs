@@ -1,5 +1,6 @@
 //! What every part of the supervision of holders needs.
 
+use crate::day::{Amounts, Day};
 use crate::environments::Environments;
 use crate::holder::wake_if_stopped;
 use crate::links::Links;
@@ -32,6 +33,7 @@ pub(crate) struct Supervisor {
     /// The controller, which asks for ends, is a thread without a runtime of its own.
     pub(crate) runtime: Handle,
     pub(crate) pools: Pools,
+    pub(crate) day: Arc<Day>,
 }
 
 impl Supervisor {
@@ -53,6 +55,20 @@ impl Supervisor {
     /// Tells what came of an effect.
     pub(super) async fn tell(&self, session: &SessionId, outcome: Outcome) {
         self.mailbox.tell(Input::Outcome { session: session.clone(), outcome }).await;
+    }
+
+    /// Tells what an agent has used in all, and, where the day has a budget, what all have used today.
+    pub(super) async fn tell_used(&self, id: &SessionId, (cost_micros, tokens): Amounts) {
+        self.tell(id, Outcome::Used { cost_micros, tokens }).await;
+        if self.config().budget.day.is_empty() {
+            return;
+        }
+        let (day, name) = (Arc::clone(&self.day), id.0.clone());
+        let add = move || Ok(day.after(&name, (cost_micros, tokens)));
+        if let Ok((date, (cost_micros, tokens))) = self.run_blocking(add).await {
+            let date = date.to_string();
+            self.mailbox.tell(Input::DayUsed { date, cost_micros, tokens }).await;
+        }
     }
 
     /// Tells how a session was found after a start of the daemon.

@@ -1,6 +1,7 @@
 //! What became of a process, found out without any: by what its holder left.
 
 use super::Bench;
+use crate::day::Day;
 use crate::launch;
 use crate::links::{HolderCommand, Links};
 use crate::live::Live;
@@ -27,6 +28,7 @@ pub(super) fn supervisor(bench: &Bench) -> (Arc<Supervisor>, Arc<Links>) {
         agents: launch::agents(&bench.home),
         runtime: Handle::current(),
         pools: bench.pools.clone(),
+        day: Arc::new(Day::new(bench.home.clone())),
     };
     (Arc::new(supervisor), links)
 }

@@ -83,5 +83,6 @@ fn kind(key: TimerKey) -> &'static str {
         TimerKey::ResumeAt(_) => "resume_at",
         TimerKey::Snooze(_) => "snooze",
         TimerKey::Budget => "budget",
+        TimerKey::Work { .. } => "work",
     }
 }

@@ -56,6 +56,11 @@ impl Account {
         self.counter = Some(counter);
     }
 
+    /// Millionths of a dollar, as far as they are told, and tokens in all.
+    pub fn amounts(&self) -> (u64, u64) {
+        (self.cost_micros().unwrap_or_default(), self.tokens_in + self.tokens_out)
+    }
+
     /// Millionths of a dollar, where the agent tells them.
     pub fn cost_micros(&self) -> Option<u64> {
         self.cost_micros.map(|now| now + self.cost_before_micros)

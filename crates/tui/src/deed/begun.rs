@@ -25,6 +25,7 @@ pub(crate) fn new_session(wanted: NewSession) -> (Request, String) {
     line.say("--repo ", Some(&wanted.repo));
     let timeout = wanted.idle_timeout_secs.map(|secs| format!("{}m", secs / 60));
     line.say("--idle-timeout ", timeout.as_deref());
+    line.say("--budget ", wanted.budget.as_deref());
     line.flag(wanted.auto_yes.then_some("--auto-yes"));
     line.flag(wanted.in_place.then_some("--in-place"));
     line.flag(wanted.headless.then_some("--headless"));

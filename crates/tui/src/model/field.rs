@@ -29,6 +29,7 @@ pub(crate) enum Field {
     Headless,
     Place,
     IdleTimeout,
+    Budget,
     Worktree,
     KeepProcess,
     Spec,
@@ -50,7 +51,7 @@ pub(crate) enum Kind {
 
 impl Field {
     /// From the top of the box: when each is asked for, and what is written before it.
-    pub(crate) const ALL: [(Self, Kind, &str); 22] = [
+    pub(crate) const ALL: [(Self, Kind, &str); 23] = [
         (Self::Prompt, Kind::Usual, "prompt"),
         (Self::Name, Kind::Usual, "name"),
         (Self::Agent, Kind::Usual, "agent"),
@@ -66,6 +67,7 @@ impl Field {
         (Self::Headless, Kind::More, "terminal"),
         (Self::Place, Kind::More, "works in"),
         (Self::IdleTimeout, Kind::More, "idle for"),
+        (Self::Budget, Kind::More, "budget"),
         (Self::Worktree, Kind::More, "a pause"),
         (Self::KeepProcess, Kind::MoreOnce, "process"),
         (Self::Spec, Kind::MoreOfLoop, "list"),
@@ -91,6 +93,7 @@ impl Field {
             Self::Persona => "none of the configuration's",
             Self::Command => "a program; else words for the agent's own command line",
             Self::IdleTimeout => "10 minutes, then it is suspended; 1 to 120",
+            Self::Budget => "usd=5, tokens=200k, time=2h: then you are asked",
             Self::Spec => "a file with a check list, in place of a prompt",
             Self::MaxCost => "dollars after which it pauses: no limit",
             Self::MaxFailures => "3 in a row, then it pauses",

@@ -115,6 +115,7 @@ impl NewBox {
             persona: self.typed(Field::Persona),
             model: self.typed(Field::Model),
             idle_timeout_secs: timeout.map_err(|why| (Field::IdleTimeout, why))?,
+            budget: self.typed(Field::Budget),
             auto_yes: is(Field::AutoYes),
             argv: argv.map_err(|why| (Field::Command, why))?,
             remove_worktree: is(Field::Worktree).then(|| self.place(Field::Worktree) == 1),

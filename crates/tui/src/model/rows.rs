@@ -24,7 +24,7 @@ impl Rows {
 
     /// Everything that is asked, what has waited longest first.
     pub(crate) fn asks(&self) -> Vec<(&SessionRow, &WaitingFor)> {
-        let waiting = self.all.values().filter(|s| s.status == Status::Waiting);
+        let waiting = self.all.values().filter(|s| s.asks_a_person());
         let all = waiting.flat_map(|session| {
             let only = session.waiting_for.iter().filter(|_| session.asks.is_empty());
             session.asks.iter().chain(only).map(move |ask| (session, ask))

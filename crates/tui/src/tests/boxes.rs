@@ -210,6 +210,7 @@ fn keys_to(action: &Action) -> &'static str {
         Action::Label { .. } => "L auth enter",
         Action::Pin { .. } => "^",
         Action::Snooze { .. } => "Z 2h enter",
+        Action::Budget { .. } => "$ usd=5 enter",
         // Nobody asks for it: a face whose keys go past the daemon tells it.
         Action::BeginTyping => "",
         Action::SetLoop { .. } => ": iterations space at space most enter 7 enter",
@@ -240,6 +241,7 @@ fn what_the_command_line_does_to_a_session_has_keys_here() {
         (Action::LimitIdle { limit: IdleLimit::Never }, "limit_idle"),
         (Action::labels(["auth"]), "label"),
         (Action::Pin { on: true }, "pin"),
+        (Action::Budget { budget: "usd=5".to_owned() }, "budget"),
         (Action::Snooze { until: "2h".to_owned() }, "snooze"),
         (Action::SetLoop { change: LoopChange::default() }, "set_loop"),
         (Action::Snapshot, "snapshot"),

@@ -55,12 +55,12 @@ fn what_is_seldom_wanted_can_be_had_as_well() {
     assert!(!desk.frame().contains("persona"), "{}", desk.frame());
     desk.press("right tab careful tab");
     desk.tell(Msg::Input(Input::Pasted("--flag 'two words'".to_owned())));
-    assert_eq!(desk.press("tab right tab right tab 0 tab right tab right enter"), "");
+    assert_eq!(desk.press("tab right tab right tab 0 tab usd=5 tab right tab right enter"), "");
     assert!(desk.frame().contains("Timeout must be between"), "{}", desk.frame());
     assert!(desk.press("ctrl+u 20 enter").starts_with("new None None"));
     assert_eq!(
         desk.model.work.history[0].line,
-        "glis new --persona careful --prompt Go --repo /home/ada/src/app --idle-timeout 20m \
+        "glis new --persona careful --prompt Go --repo /home/ada/src/app --idle-timeout 20m --budget usd=5 \
          --in-place --headless --keep-process --remove-worktree-on-pause -- '--flag' 'two words'"
     );
     // Shown, it is whole: what is cut cannot be typed again.
@@ -74,7 +74,7 @@ fn a_loop_has_every_limit_of_the_command_line() {
     let mut desk = Desk::new(few());
     desk.press("l shift+tab right");
     // Behind the fields that any session has.
-    desk.press("tab tab tab tab tab tab tab list.md tab right tab right tab 2.50 tab 0 enter");
+    desk.press("tab tab tab tab tab tab tab tab list.md tab right tab right tab 2.50 tab 0 enter");
     assert!(desk.frame().contains("`0` is no number of failures"), "{}", desk.frame());
     assert!(desk.press("ctrl+u 5 enter").contains("new None None None loop None None"));
     assert_eq!(
@@ -82,7 +82,7 @@ fn a_loop_has_every_limit_of_the_command_line() {
         "glis loop NAME --spec /home/ada/src/app/list.md --context continue --auto-commit \
          --max-cost 2.5 --max-failures 5 --repo /home/ada/src/app"
     );
-    desk.press("l both shift+tab right tab tab tab tab tab tab tab list.md enter");
+    desk.press("l both shift+tab right tab tab tab tab tab tab tab tab list.md enter");
     assert!(desk.frame().contains("either a prompt or a check list"), "{}", desk.frame());
 }
 

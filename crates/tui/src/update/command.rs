@@ -62,6 +62,7 @@ pub(super) fn run(model: &mut Model, command: Command) {
         Command::Pin => each(model, |session| Some(Deed::Pin { on: !session.pinned })),
         Command::Timeout => words::open(model, Wanted::Timeout),
         Command::Label => words::open(model, Wanted::Labels),
+        Command::Budget => words::open(model, Wanted::Budget),
         Command::Snooze => words::open(model, Wanted::Snooze),
         Command::ResumeWith => words::open(model, Wanted::ResumeWords),
         Command::MergeInto => words::open(model, Wanted::MergeInto),
@@ -158,7 +159,7 @@ fn next_waiting(model: &mut Model) {
     let from = model.place().map_or(0, |place| place + 1);
     let waits = |id: &&String| {
         let session = model.rows.all.get(*id);
-        session.is_some_and(|s| s.status == Status::Waiting && s.snoozed_until.is_none())
+        session.is_some_and(|s| s.asks_a_person() && s.snoozed_until.is_none())
     };
     let next =
         model.list.ids().skip(from).find(waits).or_else(|| model.list.ids().find(waits)).cloned();

@@ -173,6 +173,11 @@ pub(super) fn event(model: &mut Model, event: News) {
         let former = session.status;
         let before = session.needs();
         session.status = status;
+        if former == Status::Waiting && status != former {
+            // What it has asked is answered, or cut; what it asks now, the next look tells.
+            session.asks.clear();
+            session.waiting_for = None;
+        }
         let (name, after) = (session.name.clone(), session.needs());
         // What it sleeps until is just this, where that is a change.
         let is_awake = session.snoozed_until.as_ref().is_none_or(|until| until == "change");

@@ -113,6 +113,7 @@ fn facts(session: &SessionRow, changes: Option<&usize>) -> String {
     facts.extend(session.memory_bytes.map(|bytes| format!("{} MB", bytes.div_ceil(1024 * 1024))));
     let cost = session.cost.and_then(|used| used.usd);
     facts.extend(cost.map(|dollars| format!("${dollars:.2}")));
+    facts.extend(session.budget.as_ref().map(|own| format!("{}% of {}", own.percent, own.allowed)));
     facts.join(" · ")
 }
 

@@ -6,6 +6,7 @@ use crate::keymap::Place;
 use crate::model::{Access, Mode, Model};
 use glis_core::Status;
 use glis_core::talk::{ALLOW, ALLOW_FOR_SESSION, AskKind, DENY};
+use glis_wire::view::SessionRow;
 
 /// Keys of a box, which are the same whatever the user has chosen.
 type Fixed = &'static [(&'static str, &'static str)];
@@ -122,6 +123,7 @@ fn ask_hints(model: &Model) -> Vec<(Command, &'static str)> {
     let ask = own.and_then(|(id, ask)| model.rows.open_ask(id, ask)).map(|(_, ask)| ask);
     let first = match ask.map(|ask| (ask.kind, ask)) {
         None => vec![(Command::Down, "next")],
+        Some((AskKind::Question, ask)) if !takes_words(ask) => Vec::new(),
         Some((AskKind::Question, _)) => vec![(Command::Send, "in words")],
         Some((AskKind::Doubt, _)) => {
             vec![(Command::Allow, "send again"), (Command::Deny, "drop it")]
@@ -161,7 +163,7 @@ fn past_hints() -> Vec<(Command, &'static str)> {
 /// What fits the session in hand comes first.
 fn list_hints(model: &Model) -> Vec<(Command, &'static str)> {
     let mut hints = Vec::new();
-    if model.rows.all.values().any(|session| session.status == Status::Waiting) {
+    if model.rows.all.values().any(SessionRow::asks_a_person) {
         let does = match model.house.access {
             Access::Full => "answer",
             Access::ReadOnly => "questions",

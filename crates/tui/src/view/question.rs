@@ -180,7 +180,7 @@ pub(crate) fn takes(ask: &WaitingFor, word: &str) -> bool {
 /// Whether any words answer it. An agent takes other words than a yes for a no; to a plain program they are typed.
 pub(crate) fn takes_words(ask: &WaitingFor) -> bool {
     match ask.kind {
-        AskKind::Question => true,
+        AskKind::Question => ask.choices.is_none(),
         AskKind::Approval => ask.choices.is_none() && is_from_screen(ask),
         AskKind::Doubt => false,
     }
@@ -205,7 +205,9 @@ pub(crate) fn keys_for(model: &Model, session: &SessionRow, ask: &WaitingFor) ->
         }
         (AskKind::Question, _) if !choices(ask).is_empty() => {
             let last = choices(ask).len().min(DIGITS);
-            format!("1 to {last} chooses · {} answers in words", key(Command::Send))
+            let words =
+                takes_words(ask).then(|| format!(" · {} answers in words", key(Command::Send)));
+            format!("1 to {last} chooses{}", words.unwrap_or_default())
         }
         (AskKind::Question, _) if questions(ask).len() > 1 => {
             format!("{} answers all, as {{\"question\": \"answer\"}}", key(Command::Send))

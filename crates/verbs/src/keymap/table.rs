@@ -57,6 +57,7 @@ pub(super) const TABLE: &[Binding] = &[
     Binding(List, &["^"], C::Pin, "pin, or let go"),
     Binding(List, &["L"], C::Label, "labels"),
     Binding(List, &["Z"], C::Snooze, "snooze"),
+    Binding(List, &["$"], C::Budget, "budget"),
     Binding(List, &["Y"], C::AutoYes, "auto-yes on or off"),
     Binding(List, &["P"], C::PauseAll, "pause everything"),
     Binding(List, &["U"], C::ResumeAll, "resume what P stopped"),

@@ -20,6 +20,7 @@ macro_rules! fields {
             may("persona", Kind::Text, "A persona from the configuration"),
             may("model", Kind::Text, "Model"),
             may("idle_timeout", Kind::Time, "Suspend the session after so much idle time"),
+            may("budget", Kind::Text, "What it may use before a person is asked: `usd=5,tokens=200k,time=2h`, or `off`"),
             may("auto_yes", Kind::Flag, "Have rules answer what it asks"),
             may("remove_worktree_on_pause", Kind::Flag, "Remove the worktree at every pause"),
             may("keep_worktree_on_pause", Kind::Flag, "Keep the worktree at every pause"),

@@ -158,6 +158,10 @@ pub(super) const ROWS: &[Row] = &[
         .does("Keep a session first in its group, and in the list however long it rests")
         .takes(&[may("off", Kind::Flag, "Let go of it")])
         .asks(|given| Ok(act(given, Action::Pin { on: !given.flag("off") }))),
+    row(Verb::Post, "budget", "/sessions/{session}/budget", Scope::Manage, Gives::Session)
+        .does("Have a session use no more than this before it is paused and a person is asked")
+        .takes(&[must("budget", Kind::Text, "`usd=5`, `tokens=200k`, `time=2h`, several with commas between, or `off`")])
+        .asks(|given| Ok(act(given, Action::Budget { budget: given.needed("budget") }))),
     row(Verb::Post, "snooze", "/sessions/{session}/snooze", Scope::Manage, Gives::Session)
         .does("Have a session need nobody for a while: it stands with those at rest, and goes on")
         .takes(&[must("until", Kind::Text, "`2h`, `3d`, `18:00`, `change` or `off`")])

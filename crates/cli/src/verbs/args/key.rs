@@ -18,6 +18,7 @@ impl Verb {
                 | Self::Label { .. }
                 | Self::Pin { .. }
                 | Self::Snooze { .. }
+                | Self::Budget { .. }
                 | Self::Rm(_)
                 | Self::Answer(_)
                 | Self::AutoYes(AutoYes { verb: None, .. })

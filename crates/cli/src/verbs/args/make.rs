@@ -53,6 +53,10 @@ pub(crate) struct How {
     /// without it, and never for a command. The next message wakes it
     #[arg(long, value_name = "TIME", value_parser = idle_limit)]
     pub(crate) idle_timeout: Option<IdleLimit>,
+    /// What it may use before it is paused and you are asked: `usd=5`, `tokens=200k`, `time=2h` at work, or several with
+    /// commas between; `off` whatever is configured
+    #[arg(long, value_name = "BUDGET")]
+    pub(crate) budget: Option<String>,
     /// Have rules answer what it asks, where they allow it; off without this
     #[arg(long)]
     pub(crate) auto_yes: bool,
