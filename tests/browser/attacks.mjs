@@ -131,7 +131,7 @@ await story(async ({ house, desk }) => {
     await shows(page, "#main", "This session is gone.");
     await page.keyboard.press("Control+Shift+P");
     await page.evaluate(() => { location.hash = "#/"; });
-    await shows(page, "#main", "Choose a session.");
+    await shows(page, "#main", "Inbox");
   }
   same(calls.filter((one) => one.startsWith("POST")), [], "calls after links to what is no session");
   // The form and the script that it tried are against our own rules, and are told.

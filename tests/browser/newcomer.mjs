@@ -8,7 +8,7 @@ await story(async ({ house, desk }) => {
   await live(page);
   check(!page.url().includes("pair="), "the code is out of the address");
   await shows(page, "#list", "No sessions.");
-  await shows(page, "#main", "Choose a session.");
+  await shows(page, "#main", "Inbox");
 
   await page.click("#row-new");
   await page.fill("#new-repo", await house.ask("repo"));

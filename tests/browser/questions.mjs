@@ -29,7 +29,7 @@ await story(async ({ house, desk }) => {
   await Promise.all([press(one), press(two).catch(() => {})]);
   for (const page of [one, two]) await gone(page, ".card.asks", "touch two");
   await one.locator(".card.asks button:text-is('Answer')").click();
-  for (const page of [one, two]) await shows(page, "#main", "Nothing is asked.");
+  for (const page of [one, two]) await gone(page, "section.card.asks");
   await house.until("red", "idle");
   const answers = (await house.events()).filter((event) => event.event === "answer_began");
   const red = (await house.glis("show", "red")).id;

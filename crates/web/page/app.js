@@ -2,8 +2,9 @@
 /** The page: who this device is, what is shown, and what the connection is like. */
 
 import { Refused, forget, make, pair, post } from "./api.js";
-import { compare, drawAsks, hear, leaveGone } from "./asks.js";
+import { compare, hear, leaveGone } from "./asks.js";
 import { complain, fill, form, given, h, headline, icon, redraw, whyNot } from "./dom.js";
+import { drawInbox } from "./inbox.js";
 import { keep, kept } from "./kept.js";
 import { TAKEN, USUAL, bind, bindings, listen, pressed } from "./keys.js";
 import { drawList } from "./list.js";
@@ -77,7 +78,7 @@ async function start() {
 function route() {
   if (!store.device.name) return;
   routed = true;
-  const [, kind, id] = location.hash.split("/");
+  const [, kind, id, tab] = location.hash.split("/");
   const wanted = kind === "s" ? id : kind || "";
   document.body.dataset.place = wanted ? "detail" : "list";
   if (wanted !== shown) {
@@ -85,13 +86,12 @@ function route() {
     view = null;
     shown = wanted;
     leaveGone();
-    if (kind === "s") view = new SessionView($("main"), store, outbox, id);
+    if (kind === "s") view = new SessionView($("main"), store, outbox, id, tab);
     else if (kind === "new") drawNew();
     else if (kind === "plans") view = new PlansView($("main"), store);
     else if (kind === "settings") drawSettings();
     else if (kind === "search") drawSearch($("main"));
     else if (kind === "trash") drawTrash($("main"), store);
-    else if (kind !== "asks") fill($("main"), h("p", { class: "faint" }, "Choose a session."));
     if (wanted) $("main").focus({ preventScroll: true });
   }
   draw({});
@@ -114,7 +114,7 @@ function drawAll() {
   waiting = [];
   drawList($("list"), store, shown);
   drawGate();
-  if (shown === "asks") drawAsks($("main"), store, outbox);
+  if (routed && ["", "asks"].includes(shown)) drawInbox($("main"), store, outbox);
   for (const one of all) view?.take(one);
 }
 

@@ -2,9 +2,9 @@
 /** Every open question of every session, in one place. An answer names the request that was shown. */
 
 import { Refused, get, pathOf, post } from "./api.js";
-import { complain, h, headline, inSight, redraw, toast, whyNot } from "./dom.js";
+import { complain, h, inSight, toast } from "./dom.js";
 import { keep, kept, keptUnder } from "./kept.js";
-import { isFromScreen, isSeen, isWhole, lastLines, look, options, showUnseen, wanted } from "./wanted.js";
+import { isFromScreen, isSeen, isWhole, lastLines, options, showUnseen, wanted } from "./wanted.js";
 
 /** @typedef {import("./store.js").Session} Session */
 /** @typedef {import("./store.js").Store} Store */
@@ -236,21 +236,4 @@ export function leftCards(store, outbox, drawn, only) {
         store.sessions.has(session) && h("button", { class: "outline", onclick: send }, "Put it into a message"),
         h("button", { class: "outline", onclick: drop }, "Discard")));
   });
-}
-
-/** @param {Element} place @param {Store} store @param {import("./outbox.js").Outbox} outbox */
-export function drawAsks(place, store, outbox) {
-  // An answer may come back after the person has gone elsewhere.
-  const drawn = () => { if (location.hash === "#/asks") drawAsks(place, store, outbox); };
-  const cards = askCards(store, drawn);
-  const open = store.asks().length;
-  redraw(
-    place,
-    headline("Questions"),
-    open > 0 && whyNot(store, "answer"),
-    ...leftCards(store, outbox, drawn),
-    ...cards,
-    open ? "" : h("p", { class: "faint" }, "Nothing is asked."),
-  );
-  look(place, drawn);
 }

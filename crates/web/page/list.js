@@ -119,9 +119,9 @@ export function drawList(place, store, current) {
       h("input", { id: "filter", type: "search", placeholder: "Filter", "aria-label": "Filter the sessions", autocomplete: "off" })),
     h(
       "a",
-      { href: "#/asks", id: "row-asks", class: "row", "aria-current": current === "asks" ? "page" : null },
+      { href: "#/asks", id: "row-asks", class: "row", "aria-current": ["", "asks"].includes(current) ? "page" : null },
       h("span", { class: "mark", "aria-hidden": "true" }, "?"),
-      h("span", { class: "name" }, "Questions"),
+      h("span", { class: "name" }, "Inbox"),
       h("span", { class: asks ? "badge warm" : "when faint" }, asks ? `${asks} open` : "none open"),
     ),
     ...NEEDS.map((one) => group(sessions, one, current)),

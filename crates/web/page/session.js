@@ -31,9 +31,10 @@ const STATES = {
 const HELD = "stored: everything is paused, and Resume all delivers it";
 
 export class SessionView {
-  /** @param {HTMLElement} place @param {import("./store.js").Store} store @param {import("./outbox.js").Outbox} outbox @param {string} id */
-  constructor(place, store, outbox, id) {
-    [this.place, this.store, this.outbox, this.id] = [place, store, outbox, id];
+  /** @param {HTMLElement} place @param {import("./store.js").Store} store @param {import("./outbox.js").Outbox} outbox @param {string} id
+   * @param {string} [tab] that is shown first */
+  constructor(place, store, outbox, id, tab) {
+    [this.place, this.store, this.outbox, this.id, this.first] = [place, store, outbox, id, tab];
     /** None before the session is known. */
     this.tab = "";
     /** Whether it was at the last look. @type {boolean?} */
@@ -66,7 +67,8 @@ export class SessionView {
     this.known = known;
     if (!known || this.tab) return this.draw();
     // Without a terminal there is only what the agent's protocol says there.
-    return this.show(this.session.mode === "headless" ? "conversation" : "terminal");
+    const usual = this.session.mode === "headless" ? "conversation" : "terminal";
+    return this.show(tabsOf(this.session).find((tab) => tab === this.first) ?? usual);
   }
 
   /** Escape and a press elsewhere close the menu. @param {Event} event */

@@ -2,6 +2,7 @@
 /** How a session is and why, in cards: paused, at rest, failed; what it asked, and what a person should know of it. */
 
 import { ago, clock, h, icon, inSight } from "./dom.js";
+import { state } from "./list.js";
 
 /** @typedef {import("./store.js").Session} Session */
 
@@ -23,6 +24,15 @@ function limit(session) {
   const { limit_until: until } = session;
   if (!until) return "";
   return until === "unknown" ? "Usage limit; the agent does not say until when." : `Usage limit until ${clock(until)}.`;
+}
+
+/** Why it stands where it does, in a sentence or two. @param {Session} session */
+export function why(session) {
+  const [asked] = session.was_asking ?? [];
+  const reason = session.status === "paused" ? REASONS[session.pause_reason] : "";
+  const told = [asked && `It asked when it was paused: ${asked.text}`, session.failure, limit(session) || reason,
+    session.cut_off && "Its last turn was cut off."].filter(Boolean);
+  return told.length ? told.join(" ") : session.last_action ?? state(session);
 }
 
 /** When it goes on. @param {Session} session @param {boolean} stopped with all others */

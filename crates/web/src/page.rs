@@ -36,6 +36,7 @@ const ASSETS: &[Asset] = &[
     asset!("/conversation.js", SCRIPT, "conversation.js"),
     asset!("/dom.js", SCRIPT, "dom.js"),
     asset!("/draft.js", SCRIPT, "draft.js"),
+    asset!("/inbox.js", SCRIPT, "inbox.js"),
     asset!("/kept.js", SCRIPT, "kept.js"),
     asset!("/keys.js", SCRIPT, "keys.js"),
     asset!("/list.js", SCRIPT, "list.js"),

@@ -174,6 +174,11 @@ fn what_is_snoozed_asks_for_nobody_and_what_is_pinned_stands_first() -> Outcome 
 }
 
 #[test]
+fn the_home_is_the_inbox() -> Outcome {
+    play("inbox")
+}
+
+#[test]
 fn who_is_still_at_work_is_named_when_all_is_paused() -> Outcome {
     play("gate")
 }
