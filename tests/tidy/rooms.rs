@@ -47,6 +47,7 @@ const FLOORS: &[(&str, &[&str])] = &[
             "holder",
             "live",
             "looks",
+            "naps",
             "places",
             "plan_file",
             "plan_view",

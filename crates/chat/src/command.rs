@@ -52,6 +52,7 @@ pub enum Does {
     Diff,
     Log,
     Cost,
+    Personas,
     PauseAll,
     ResumeAll,
     /// What is to be done with the plan of a repository.
@@ -146,7 +147,7 @@ const OF_PLAN: &str =
     "[execute|pause|resume|restart|accept|judge|reject|skip|approve|decline TASK] [@repo]";
 
 /// Each command, in the order of the help.
-pub const COMMANDS: [Known; 22] = [
+pub const COMMANDS: [Known; 23] = [
     known("new", "[name] [persona] [@repo]", "Make a session and switch to it", 2, &[]),
     known("sessions", "", "List all sessions", 0, &[Looks]),
     known("switch", "<name>", "Make a session the current one", 1, &[]),
@@ -170,6 +171,7 @@ pub const COMMANDS: [Known; 22] = [
     known("diff", "", "Show what the session has changed", 0, &[Aside, OfSession, Looks]),
     known("log", "", "Show the end of the conversation", 0, &[OfSession, Looks]),
     known("cost", "", "Show what was used today", 0, &[Aside, Looks]),
+    known("personas", "", "List the personas for /new", 0, &[Looks]),
     known("pauseall", "", "Pause everything", 0, &[Aside]),
     known("resumeall", "", "Resume what was paused", 0, &[Aside]),
     known("plan", OF_PLAN, "Show or execute the plan", 2, &[Aside]),
@@ -262,6 +264,7 @@ fn does(verb: &str, words: Vec<String>, repo: Option<String>) -> Option<Does> {
         "diff" => Does::Diff,
         "log" => Does::Log,
         "cost" => Does::Cost,
+        "personas" => Does::Personas,
         "pauseall" => Does::PauseAll,
         "resumeall" => Does::ResumeAll,
         "plan" => Does::Plan { verb: plan_verb(first.as_deref(), words.next())?, repo },

@@ -30,7 +30,7 @@ use crate::text::{Text, clean};
 use glis_client::labels::{self, state};
 use glis_core::Status;
 use glis_core::session::Deferral;
-use glis_wire::view::{CostView, Entry, FileDiffView, SessionRow, SessionView, Voice};
+use glis_wire::view::{CostView, Entry, FileDiffView, PersonaView, SessionRow, SessionView, Voice};
 use pause::was_asking;
 use serde_json::Value;
 
@@ -94,6 +94,18 @@ pub fn costs(all: &[CostView]) -> Text {
     let together = CostView::together(all);
     let sum = format!("\n{}{}", together.key, used(&together));
     if all.len() > 1 { text.and(&sum) } else { text }
+}
+
+/// The personas that `/new` takes.
+pub fn personas(all: &[PersonaView]) -> Text {
+    if all.is_empty() {
+        return Text::default().and("The configuration has no personas.");
+    }
+    all.iter().fold(Text::default().bold("Personas:"), |text, one| {
+        let of = [&one.agent, &one.model].into_iter().flatten();
+        let of: String = of.map(|word| format!(" \u{b7} {word}")).collect();
+        text.and("\n").code(&one.name).and(&of)
+    })
 }
 
 fn used(one: &CostView) -> String {

@@ -138,11 +138,13 @@ fn carry_out(verb: Verb, out: &Out) -> Result<(), Complaint> {
         Verb::New(new) => make::new(new, out),
         Verb::Loop(wants) => make::iterate(wants, out),
         // What is asked for by more than its age is meant however long it has rested.
-        Verb::Ls { all, needs_me, label } => {
-            let all = all || needs_me || label.is_some();
+        Verb::Ls { all, needs_me, label, filter } => {
+            let all = all || needs_me || label.is_some() || filter.is_some();
+            let words = filter.map(look::filter).transpose()?;
             let wanted = |row: &SessionRow| {
                 let labelled = label.as_ref().is_none_or(|label| row.labels.contains(label));
-                labelled && (!needs_me || row.need == Need::You)
+                let fits = words.as_ref().is_none_or(|words| row.fits(words));
+                labelled && fits && (!needs_me || row.need == Need::You)
             };
             look::ls(Request::List { all }, wanted, out)
         }
@@ -172,6 +174,7 @@ fn carry_out(verb: Verb, out: &Out) -> Result<(), Complaint> {
         Verb::Log { name, follow, from } => look::log(name, from, follow, out),
         Verb::Search { words, most } => look::search(&words, most, out),
         Verb::Cost { since, by } => look::cost(since, by, out),
+        Verb::Agents => look::agents(out),
         Verb::Screen { name, ansi: true, at } => look::screen(name, at, Dress::Coloured, out),
         Verb::Screen { name, ansi: false, at } => look::screen(name, at, Dress::Plain, out),
         Verb::Output { name, from, follow } => look::output(name, from, follow, out),

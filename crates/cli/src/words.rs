@@ -14,7 +14,7 @@ mod resting;
 mod said;
 mod usage_limit;
 
-pub(crate) use costs::costs;
+pub(crate) use costs::{agents, costs};
 pub(crate) use house::{daemon, given_back, unregistered};
 pub(crate) use idle::{idle_timeout, idle_timeout_set};
 pub(crate) use resting::resting;

@@ -2,6 +2,7 @@
 //! everything that makes one. What cannot be made is refused with the way out.
 
 pub(crate) mod budget;
+mod choices;
 pub(crate) mod looped;
 pub(crate) mod wrong;
 
@@ -245,18 +246,15 @@ impl Creator {
         if let Some(agent) = configured {
             return Ok((agent, Vec::new()));
         }
-        let place = Path::new(&wanted.repo);
-        let installed =
-            |name: &&&str| env.is_some_and(|env| program::find(name, env, place).is_ok());
         let file = self.common.home.config_file();
-        match USUAL_AGENTS.iter().find(installed) {
+        match first_installed(env, Path::new(&wanted.repo)) {
             Some(agent) => {
                 let note = format!(
                     "its agent is {agent}, the first one found on your PATH; --agent, or default_agent \
                      in {}, chooses another",
                     file.display()
                 );
-                Ok(((*agent).to_owned(), vec![note]))
+                Ok((agent.to_owned(), vec![note]))
             }
             None => Err(wrong(
                 format!(
@@ -410,6 +408,12 @@ fn persona_name(wanted: &NewSession, config: &Config) -> Option<String> {
         fits.then(|| name.clone())
     };
     wanted.persona.clone().or_else(usual)
+}
+
+/// The agent of those who name none, where the configuration has none either.
+fn first_installed(env: Option<&Env>, place: &Path) -> Option<&'static str> {
+    let env = env?;
+    USUAL_AGENTS.into_iter().find(|name| program::find(name, env, place).is_ok())
 }
 
 fn no_such_agent(name: &str) -> Wrong {

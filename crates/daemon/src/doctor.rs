@@ -14,6 +14,7 @@ use crate::launch::Launcher;
 use crate::live::Live;
 use crate::locks::is_locked;
 use crate::mailbox::{Mailbox, Query};
+use crate::naps;
 use crate::pools::Kind;
 use crate::settings::Settings;
 use crate::strays::{self, Stray};
@@ -27,6 +28,7 @@ use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Below this, agents and snapshots begin to fail.
 const DISK_BYTES_LOW: u64 = 512 * 1024 * 1024;
@@ -34,6 +36,13 @@ const DISK_BYTES_LOW: u64 = 512 * 1024 * 1024;
 /// So many looks that hang, ten seconds each, tell what is wrong; the rest of that repository is not
 /// looked at.
 const HUNG_MAX: u32 = 3;
+
+/// So far back it is told how often idle sessions were suspended.
+const NAPS_TIME: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+/// Who is woken within this time was suspended for nothing.
+const NAP_SHORT: Duration = Duration::from_secs(5 * 60);
+/// Fewer of those may be chance.
+const NAPS_SOON_MAX: usize = 5;
 
 /// Looks for what is wrong.
 pub(crate) struct Doctor {
@@ -59,6 +68,7 @@ impl Doctor {
         let mut findings = vec![self.ask(git).await.unwrap_or_else(|why| git_hangs(&why))];
         findings.extend(self.house(all, Arc::clone(&known)).await);
         findings.extend(untested);
+        findings.extend(self.naps().await);
         for (name, agent) in glis_agent::table() {
             // A program that does not answer says nothing about who is logged in.
             let login = self.ask(move || agents::login(name, *agent)).await;
@@ -89,6 +99,27 @@ impl Doctor {
         let told = |what| finding("agents", Health::Warning, what, Some(hint));
         // A program that hangs is told of with its sessions.
         self.ask(look).await.unwrap_or_default().into_iter().map(told).collect()
+    }
+
+    /// How often idle sessions were suspended of late, and whether that was too soon.
+    async fn naps(&self) -> Option<Finding> {
+        let week = i64::try_from(NAPS_TIME.as_millis()).unwrap_or(i64::MAX);
+        let since = crate::clock::now().as_millisecond().saturating_sub(week);
+        let naps = naps::since(&self.mailbox, since).await;
+        let short = i64::try_from(NAP_SHORT.as_millis()).unwrap_or(i64::MAX);
+        let woken =
+            naps.iter().filter_map(|nap| nap.to.map(|to| to - nap.from)).collect::<Vec<_>>();
+        let soon = woken.iter().filter(|time| **time < short).count();
+        let told = format!(
+            "in the last seven days {} times suspended, {} times woken, {soon} of them within five minutes",
+            naps.len(),
+            woken.len()
+        );
+        let hint = "`glis timeout NAME 30m` has one sleep later";
+        let too_soon = soon >= NAPS_SOON_MAX && soon * 2 > naps.len();
+        let (health, hint) =
+            if too_soon { (Health::Warning, Some(hint)) } else { (Health::Good, None) };
+        (!naps.is_empty()).then(|| finding("idle sessions", health, told, hint))
     }
 
     /// What belongs to no session and needs no git.

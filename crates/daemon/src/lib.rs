@@ -38,6 +38,7 @@ mod log;
 mod lookback;
 mod looks;
 mod mailbox;
+mod naps;
 mod notify;
 mod nursery;
 mod opening;

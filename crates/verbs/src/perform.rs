@@ -101,6 +101,7 @@ pub fn perform(control: &mut Client, wanted: Wanted) -> Result<Performed, Compla
         )
         | Request::Search { .. }
         | Request::Cost { .. }
+        | Request::Choices { .. }
         | Request::Trash
         | Request::TrashAct { .. }
         | Request::Doctor
@@ -183,6 +184,8 @@ fn told(response: Response) -> Result<Performed, Complaint> {
         Response::Compaction(view) => json!(view),
         Response::Trash(list) => json!(list),
         Response::Hits(hits) => json!(hits),
+        Response::Costs(costs) => json!(costs),
+        Response::Choices(choices) => json!(choices),
         Response::RestoredTo { path, snapshot, notes } => {
             documents::restored_to(&path, &snapshot, &notes)
         }

@@ -168,6 +168,11 @@ pub enum Request {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         since: Option<String>,
     },
+    /// What a new session can be made of.
+    Choices {
+        /// The folder that it would be made from.
+        repo: Option<String>,
+    },
     Trash,
     /// `session` is one that was removed.
     TrashAct {
@@ -399,6 +404,7 @@ impl Request {
             | Self::Diff { .. }
             | Self::Search { .. }
             | Self::Cost { .. }
+            | Self::Choices { .. }
             | Self::Trash
             | Self::Doctor
             | Self::DaemonStatus => Scope::Watch,
@@ -424,8 +430,10 @@ impl Request {
 
     /// Whether this needs the caller's environment: it may start a process, or looks whether one could be.
     pub fn needs_environment(&self) -> bool {
-        let looks =
-            matches!(self, Self::Plan(PlanRequest::Read { .. } | PlanRequest::Check { .. }));
+        let looks = matches!(
+            self,
+            Self::Choices { .. } | Self::Plan(PlanRequest::Read { .. } | PlanRequest::Check { .. })
+        );
         looks || self.may_start()
     }
 

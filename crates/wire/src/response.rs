@@ -3,8 +3,8 @@
 use crate::hold::Size;
 use crate::plan::{PlanFile, PlanRow, PlanView, RunView};
 use crate::view::{
-    CompactionView, CostView, DaemonView, Entry, FileDiffView, Finding, GateView, Hit, MergeView,
-    SessionRow, SessionView, SnapshotView, TrashView, VerdictView,
+    ChoicesView, CompactionView, CostView, DaemonView, Entry, FileDiffView, Finding, GateView, Hit,
+    MergeView, SessionRow, SessionView, SnapshotView, TrashView, VerdictView,
 };
 use glis_core::refusal::LineFault;
 use glis_core::{Refusal, Status};
@@ -65,6 +65,7 @@ pub enum Response {
     Trash(Vec<TrashView>),
     Hits(Vec<Hit>),
     Costs(Vec<CostView>),
+    Choices(Box<ChoicesView>),
     /// What differs; the patch itself came before, in raw frames.
     Diff {
         from: String,

@@ -175,6 +175,17 @@ impl SessionRow {
         }
     }
 
+    /// Whether all of these words are in its name, agent, branch, state, repository or labels.
+    pub fn fits(&self, words: &str) -> bool {
+        let repo = self.repo_root.rsplit('/').next().unwrap_or_default();
+        let branch = self.branch.as_deref().unwrap_or_default();
+        let mut texts = vec![self.name.to_lowercase(), self.agent.to_lowercase()];
+        texts.extend([branch.to_lowercase(), self.status.word().to_owned(), repo.to_lowercase()]);
+        texts.extend(self.labels.iter().map(|label| format!("#{}", label.to_lowercase())));
+        let mut words = words.split_whitespace().map(str::to_lowercase);
+        words.all(|word| texts.iter().any(|text| text.contains(&word)))
+    }
+
     /// Whether something stands in it that a person can answer.
     pub fn asks_a_person(&self) -> bool {
         self.status == Status::Waiting || self.status == Status::Paused && !self.asks.is_empty()
@@ -402,6 +413,19 @@ mod tests {
         assert!(early.place() < late.place());
         late.pinned = true;
         assert!(late.place() < early.place() && row(Status::Waiting).place() < late.place());
+    }
+
+    #[test]
+    fn a_row_is_found_by_words_of_what_it_shows() {
+        let mut row = row(Status::Idle);
+        (row.name, row.repo_root) = ("Login".to_owned(), "/home/me/shop".to_owned());
+        row.labels = vec!["auth".to_owned()];
+        for fits in ["", "log", "SHOP idle", "#auth claude"] {
+            assert!(row.fits(fits), "{fits}");
+        }
+        for other in ["home", "#aut busy", "codex"] {
+            assert!(!row.fits(other), "{other}");
+        }
     }
 
     #[test]

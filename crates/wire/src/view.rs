@@ -259,6 +259,50 @@ pub struct CostView {
     pub tokens_out: u64,
     /// In dollars, where the agent tells it.
     pub usd: Option<f64>,
+    /// How often sessions were suspended because they were idle, or memory ran short.
+    #[serde(default)]
+    pub suspended: u64,
+    /// How often they were woken after that.
+    #[serde(default)]
+    pub woken: u64,
+}
+
+/// What a new session can be made of, and what lists can be asked for by name.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChoicesView {
+    pub agents: Vec<AgentView>,
+    pub personas: Vec<PersonaView>,
+    /// Saved filters.
+    pub filters: Vec<FilterView>,
+}
+
+/// An agent as it can be chosen.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AgentView {
+    pub name: String,
+    /// Whether a session of it could start.
+    pub installed: bool,
+    /// Its program.
+    pub path: Option<String>,
+    /// It is taken where none is named.
+    pub usual: bool,
+}
+
+/// A persona of the configuration.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the configuration explains each key under this very name")]
+pub struct PersonaView {
+    pub name: String,
+    pub agent: Option<String>,
+    pub model: Option<String>,
+}
+
+/// A filter of the configuration.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FilterView {
+    pub name: String,
+    /// What is typed to get it.
+    pub words: String,
 }
 
 impl CostView {
@@ -269,6 +313,8 @@ impl CostView {
             tokens_in: all.iter().map(|one| one.tokens_in).sum(),
             tokens_out: all.iter().map(|one| one.tokens_out).sum(),
             usd: all.iter().filter_map(|one| one.usd).reduce(|sum, one| sum + one),
+            suspended: all.iter().map(|one| one.suspended).sum(),
+            woken: all.iter().map(|one| one.woken).sum(),
         }
     }
 }

@@ -55,6 +55,14 @@ fn an_idle_session_is_suspended_and_the_next_message_wakes_it() -> Outcome {
         house.follow(1)?.until(|e| e["event"] == "message_taken" && e["message"] == 1)?;
         let back = house.until("blue", "idle")?;
         assert_eq!(back["generation"], 2);
+        house.turn("blue", "cost 0.25 ;; say it cost something")?;
+        for by in ["session", "agent", "day"] {
+            let costs = house.json(&["cost", "--by", by])?;
+            let naps = (&costs[0]["suspended"], &costs[0]["woken"]);
+            assert_eq!(naps, (&json!(1), &json!(1)), "{by}: {costs}");
+        }
+        let found = house.ok(&["doctor"])?;
+        assert!(found.contains("1 times suspended, 1 times woken"), "{found}");
         assert_eq!(back["agent_session_ref"], idle["agent_session_ref"]);
         let talk = house.talk("blue")?;
         assert_eq!(talk.iter().filter(|(_, text)| text == "recall").count(), 1, "{talk:?}");

@@ -123,6 +123,7 @@ fn what_was_changed_comes_as_a_list_and_a_file() -> Outcome {
 fn what_was_used_today_is_told() -> Outcome {
     let bot = BotHouse::new()?;
     bot.ask("/cost", "Used today: nothing")?;
+    bot.ask("/personas", "The configuration has no personas.")?;
     for (name, cost) in [("blue", "0.25"), ("green", "1")] {
         bot.ask(&format!("/new {name}"), &format!("Session {name} created."))?;
         bot.ask(&format!("cost {cost} ;; say done with {name}"), &format!("done with {name}"))?;

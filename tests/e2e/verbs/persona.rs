@@ -13,6 +13,13 @@ fn a_persona_is_what_it_was_when_the_session_was_made() -> Outcome {
         )
     };
     house.configure(&persona("first"))?;
+    let told = house.ok(&["agents"])?;
+    assert!(told.contains("rehearsal   built in") && told.contains("persona critic"), "{told}");
+    let agents = house.json(&["agents"])?;
+    let claude = agents.as_array().into_iter().flatten().find(|one| one["name"] == "claude");
+    // Whoever runs the tests may have it.
+    let claude = claude.ok_or("not listed")?;
+    assert_eq!(claude["installed"] == true, claude["path"].is_string(), "{claude}");
     let made = house.json(&["new", "judge", "--persona", "critic", "--headless"])?;
     assert_eq!((&made["agent"], &made["model"]), (&json!("rehearsal"), &json!("first")));
     assert_eq!((&made["persona"], &made["argv"][1]), (&json!("critic"), &json!("late-id")));

@@ -15,6 +15,7 @@ fn names(house: &House, arguments: &[&str]) -> Outcome<Vec<String>> {
 fn what_a_person_has_put_so_stays_so_and_a_snooze_ends_at_its_time() -> Outcome {
     let mut house = House::of_moved_time()?;
     let clock = WallClock::of(&mut house)?;
+    house.configure("[filters]\nmine = \"rehearsal #auth\"\n")?;
     house.rehearsal("blue")?;
     house.rehearsal("green")?;
     let labelled = house.json(&["label", "blue", "+auth", "urgent", "late"])?;
@@ -22,6 +23,10 @@ fn what_a_person_has_put_so_stays_so_and_a_snooze_ends_at_its_time() -> Outcome 
     assert_eq!(house.json(&["label", "blue", "-late"])?["labels"], json!(["auth", "urgent"]));
     assert_eq!(house.ok(&["pin", "blue"])?.trim(), "blue: pinned #auth #urgent");
     assert_eq!(names(&house, &["--label", "auth"])?, ["blue"]);
+    for words in ["mine", "BLU", "#urgent created"] {
+        assert_eq!(names(&house, &["--filter", words])?, ["blue"], "{words}");
+    }
+    assert_eq!(names(&house, &["--filter", "rehearsal"])?.len(), 2);
     let (status, told) = house.fails(&["label", "blue", "two words"])?;
     assert_eq!((status, told["message"].as_str()), (2, Some("`two words` cannot be a label")));
 

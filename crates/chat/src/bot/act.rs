@@ -148,6 +148,7 @@ impl Bot {
                 self.reply(asked, words::log(&session.name, &entries))
             }),
             Does::Cost => self.cost(asked),
+            Does::Personas => self.personas(asked),
             Does::PauseAll => {
                 let all = PauseAll {
                     mode: PauseMode::Boundary,
@@ -226,6 +227,12 @@ impl Bot {
         let costs = self.call(asked, Request::Cost { by, since })?;
         let Response::Costs(costs) = costs else { return Err(unfit()) };
         self.reply(asked, words::costs(&costs))
+    }
+
+    fn personas(&self, asked: &Asked) -> Dealt {
+        let choices = self.call(asked, Request::Choices { repo: None })?;
+        let Response::Choices(choices) = choices else { return Err(unfit()) };
+        self.reply(asked, words::personas(&choices.personas))
     }
 
     /// Makes a session the current one. What it asks already is shown. Where the chat has topics it gets one, and

@@ -68,6 +68,9 @@ pub(crate) enum Verb {
         /// Only those with this label
         #[arg(long)]
         label: Option<String>,
+        /// Only those with these words in name, agent, branch, state, repository or `#label`; or a name of `[filters]`
+        #[arg(long, value_name = "WORDS")]
+        filter: Option<String>,
     },
     /// Show everything about one session
     Show(Named),
@@ -179,6 +182,8 @@ pub(crate) enum Verb {
         #[arg(long, value_parser = one_of(COST_BY), default_value = "session")]
         by: CostBy,
     },
+    /// List the agents that a session can have, whether they are installed, and the personas of the configuration
+    Agents,
     /// Print the terminal's screen as text, running or not
     Screen {
         /// Name, id, or a unique beginning of the id

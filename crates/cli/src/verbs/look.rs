@@ -1,6 +1,7 @@
 //! Verbs that only look.
 
 use super::act::show as shown;
+use super::task::here;
 use super::{Out, ask, document_of, say};
 use crate::control;
 use crate::streams::write_out;
@@ -8,7 +9,7 @@ use crate::words;
 use glis_client::{Client, Streamed};
 use glis_verbs::{Complaint, documents, documents::Dress, unexpected, whole_characters};
 use glis_wire::client::{Request, Response, ScreenView};
-use glis_wire::view::{CostBy, SessionRow};
+use glis_wire::view::{ChoicesView, CostBy, SessionRow};
 use serde_json::json;
 use std::io::{self, Write as _};
 
@@ -90,6 +91,25 @@ pub(super) fn cost(since: Option<String>, by: CostBy, out: &Out) -> Result<(), C
         return Err(unexpected());
     };
     out.document(&costs, || words::costs(&costs))
+}
+
+fn choices() -> Result<ChoicesView, Complaint> {
+    let request = Request::Choices { repo: Some(here()?) };
+    let Response::Choices(choices) = ask(&mut control::connect()?, request)? else {
+        return Err(unexpected());
+    };
+    Ok(*choices)
+}
+
+pub(super) fn agents(out: &Out) -> Result<(), Complaint> {
+    let choices = choices()?;
+    out.document(&choices.agents, || words::agents(&choices))
+}
+
+/// The words of a saved filter, or what was typed.
+pub(super) fn filter(typed: String) -> Result<String, Complaint> {
+    let saved = choices()?.filters.into_iter().find(|filter| filter.name == typed);
+    Ok(saved.map_or(typed, |filter| filter.words))
 }
 
 pub(super) fn screen(

@@ -1,8 +1,8 @@
-//! What agents have used, as a table.
+//! What agents have used, and which there are, as tables.
 
 use crate::width::width;
 use glis_core::plain::in_sight;
-use glis_wire::view::CostView;
+use glis_wire::view::{AgentView, ChoicesView, CostView, PersonaView};
 
 /// What `cost` prints: a line each, and the sum.
 pub(crate) fn costs(all: &[CostView]) -> String {
@@ -21,5 +21,28 @@ pub(crate) fn costs(all: &[CostView]) -> String {
     };
     let head = format!("{:wide$}  {:>12}  {:>12}  {:>9}", "", "TOKENS IN", "TOKENS OUT", "COST");
     let lines = all.iter().chain(several).zip(&names).map(line);
-    std::iter::once(head).chain(lines).collect::<Vec<_>>().join("\n")
+    let naps = (sum.suspended > 0).then(|| {
+        format!("\nSuspended when idle: {}; woken after that: {}.", sum.suspended, sum.woken)
+    });
+    std::iter::once(head).chain(lines).chain(naps).collect::<Vec<_>>().join("\n")
+}
+
+/// What `agents` prints: which can be started, which is taken where none is named, and the personas.
+pub(crate) fn agents(choices: &ChoicesView) -> String {
+    let agent = |one: &AgentView| {
+        let place = match &one.path {
+            Some(path) => path,
+            None if one.installed => "built in",
+            None => "not installed",
+        };
+        let usual = if one.usual { "  (usual)" } else { "" };
+        format!("{:<10}  {place}{usual}", one.name)
+    };
+    let persona = |one: &PersonaView| {
+        let of = [&one.agent, &one.model].into_iter().flatten();
+        let of: String = of.map(|word| format!("  {word}")).collect();
+        in_sight(&format!("persona {}{of}", one.name))
+    };
+    let agents = choices.agents.iter().map(agent);
+    agents.chain(choices.personas.iter().map(persona)).collect::<Vec<_>>().join("\n")
 }

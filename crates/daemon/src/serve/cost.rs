@@ -3,6 +3,7 @@
 use super::answer::{Answer, bad, trouble};
 use super::state::ServerState;
 use crate::mailbox::Query;
+use crate::naps;
 use crate::pools::Kind;
 use glis_agent::Usage;
 use glis_core::session::Session;
@@ -24,8 +25,27 @@ pub(super) async fn cost(state: &ServerState, by: CostBy, since: Option<String>)
         .map(|session| (key(by, session), conversation::file_of(&state.views.folder_of(session))));
     let files: Vec<(String, PathBuf)> = files.collect();
     let add_up = move || added_up(files, by, since);
-    let costs = state.pools.run_blocking(Kind::Ask, add_up).await.map_err(trouble)?;
+    let mut costs = state.pools.run_blocking(Kind::Ask, add_up).await.map_err(trouble)?;
+    let begin = since.and_then(|day| day.to_zoned(TimeZone::system()).ok());
+    let begin = begin.map_or(0, |begin| begin.timestamp().as_millisecond());
+    for nap in naps::since(&state.mailbox, begin).await {
+        let key = match by {
+            CostBy::Day => Timestamp::from_millisecond(nap.from).map(day_of).ok(),
+            CostBy::Session | CostBy::Repo | CostBy::Agent => {
+                sessions.iter().find(|one| one.id == nap.session).map(|one| key(by, one))
+            }
+        };
+        // Of those that have used something.
+        if let Some(cost) = costs.iter_mut().find(|cost| Some(&cost.key) == key.as_ref()) {
+            cost.suspended += 1;
+            cost.woken += u64::from(nap.to.is_some());
+        }
+    }
     Ok(Response::Costs(costs))
+}
+
+fn day_of(at: Timestamp) -> String {
+    at.to_zoned(TimeZone::system()).date().to_string()
 }
 
 fn day(told: &str) -> Result<Date, String> {
@@ -78,6 +98,8 @@ fn added_up(files: Vec<(String, PathBuf)>, by: CostBy, since: Option<Date>) -> V
         tokens_in,
         tokens_out,
         usd: cost_micros.map(dollars),
+        suspended: 0,
+        woken: 0,
     };
     sums.into_iter().map(view).collect()
 }

@@ -76,6 +76,10 @@ pub(super) const ROWS: &[Row] = &[
             may("since", Kind::Text, "Only from this day on: `today`, or a date"),
         ])
         .asks(|given| Ok(cost(given))),
+    row(Verb::Get, "agents", "/choices", Scope::Watch, Gives::Object)
+        .does("List the agents, personas and saved filters that can be chosen")
+        .takes(&[may("repo", Kind::Text, "The folder that a session would be made from")])
+        .asks(|given| Ok(Request::Choices { repo: given.text("repo") })),
     row(Verb::Get, "auto-yes", "/auto-yes/log", Scope::Watch, Gives::Array)
         .does("What the rules have said: when, about what, by which rule")
         .takes(&[
