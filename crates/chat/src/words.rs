@@ -245,6 +245,9 @@ pub fn status(session: &SessionView) -> Text {
             text = text.and(&format!("\n\u{25cb} {}", short(task, 120)));
         }
     }
+    if let Some(at) = &session.compacted_at {
+        text = text.and(&format!("\nIts conversation was compacted at {}.", minute(at)));
+    }
     if let Some(branch) = &session.branch {
         text = text.and("\n").code(branch);
     }

@@ -209,6 +209,7 @@ pub(crate) fn whole(s: &SessionView) -> String {
     fact("restored", s.restored.as_ref().map(|r| format!("from {}", r.snapshot.name)));
     fact("queued", (s.queued > 0).then(|| s.queued.to_string()));
     fact("cut off", s.cut_off.then(|| "its process ended in the middle of a turn".to_owned()));
+    fact("compacted", s.compacted_at.clone());
     fact("used", s.cost.map(used));
     fact(
         "budget",

@@ -205,6 +205,7 @@ pub(crate) fn row(session: &Session, beside: &Beside) -> SessionRow {
         seen: is_seen(session, beside),
         // Only the house knows all that it depends on.
         need: Need::default(),
+        compacted_at: session.saved.compacted_at.map(time),
         labels: session.triage.labels.iter().cloned().collect(),
         pinned: session.triage.pinned,
         snoozed_until: session.triage.snoozed.map(wakes),
@@ -261,7 +262,6 @@ pub(crate) fn session(session: &Session, beside: Beside) -> SessionView {
         worktree_removed: pause.is_some_and(|record| record.cleared),
         former_refs: session.agent.former_refs.clone(),
         is_compacted: session.saved.compacted_at.is_some(),
-        compacted_at: session.saved.compacted_at.map(time),
         remove_worktree: session.spec.remove_worktree,
         keep_process: session.spec.keep_process,
         went_on: session.course.rule == Rule::WentOn,

@@ -101,6 +101,7 @@ export function facts(session) {
   const { changed_files: files, memory_bytes: memory } = session;
   return [
     files ? `${files} ${files === 1 ? "file" : "files"} changed` : "",
+    session.compacted_at ? `compacted ${ago(session.compacted_at)}` : "",
     spent(session.cost),
     session.budget ? `${session.budget.percent}% of ${session.budget.allowed}` : "",
     memory ? `${Math.max(1, Math.round(memory / 1048576))} MB` : "",

@@ -118,6 +118,9 @@ pub struct SessionRow {
     /// How much it needs a person.
     #[serde(default)]
     pub need: Need,
+    /// When its conversation was made short, last.
+    #[serde(default)]
+    pub compacted_at: Option<String>,
     #[serde(default)]
     pub labels: Vec<String>,
     /// It stands first in its group, and is never folded away.

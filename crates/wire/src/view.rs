@@ -71,8 +71,6 @@ pub struct SessionView {
     /// Whether its conversation was made short.
     #[serde(default)]
     pub is_compacted: bool,
-    #[serde(default)]
-    pub compacted_at: Option<String>,
     /// Whether a pause removes its worktree, where the session says so itself.
     #[serde(default)]
     pub remove_worktree: Option<bool>,

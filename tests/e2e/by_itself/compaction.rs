@@ -66,6 +66,7 @@ fn a_long_conversation_is_summed_up_and_no_word_is_lost() -> Outcome {
         (&json!(true), &paused["last_active_at"])
     );
     assert!(shown["compacted_at"].is_string());
+    assert!(house.ok(&["show", "blue"])?.contains("compacted     20"));
     assert_eq!(told(&house)?, before);
     for word in ["word2", "word119"] {
         assert!(!house.json(&["search", word])?.as_array().ok_or("no array")?.is_empty(), "{word}");

@@ -55,6 +55,7 @@ fn way(request: &Request) -> Way {
         | Request::Compaction { .. }
         | Request::DaemonStatus => Way::Always,
         Request::Cost { .. }
+        | Request::Choices { .. }
         | Request::Doctor
         | Request::RepoMoved { .. }
         | Request::DaemonStop { .. } => Way::House,

@@ -111,6 +111,7 @@ fn facts(session: &SessionRow, changes: Option<&usize>) -> String {
     facts.extend((session.queued > 0).then(|| format!("({} queued)", session.queued)));
     facts.extend(changes.filter(|files| **files > 0).map(|files| format!("{files} changed")));
     facts.extend(session.memory_bytes.map(|bytes| format!("{} MB", bytes.div_ceil(1024 * 1024))));
+    facts.extend(session.compacted_at.as_ref().map(|_| "compacted".to_owned()));
     let cost = session.cost.and_then(|used| used.usd);
     facts.extend(cost.map(|dollars| format!("${dollars:.2}")));
     facts.extend(session.budget.as_ref().map(|own| format!("{}% of {}", own.percent, own.allowed)));
