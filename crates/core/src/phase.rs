@@ -15,7 +15,7 @@ pub enum Phase {
     Starting(Start),
     Live,
     /// A pause is under way.
-    Pausing(Pause),
+    Pausing(Box<Pause>),
     /// The process is being ended; the session stays.
     Stopping {
         op: OpId,

@@ -9,7 +9,7 @@ use crate::talk::{Delivery, Message};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::{VecDeque, vec_deque};
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 /// More messages than this were written by a program that does not look at what comes of them.
 pub const MESSAGES_MAX: usize = 1000;
@@ -54,8 +54,16 @@ pub type Iter<'a> =
     std::iter::Map<vec_deque::Iter<'a, Arc<Message>>, fn(&Arc<Message>) -> &Message>;
 
 /// Messages not yet taken, oldest first.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Queue(Arc<VecDeque<Arc<Message>>>);
+
+/// What nothing waits in, once for all: of thousands of sessions most have such a queue.
+impl Default for Queue {
+    fn default() -> Self {
+        static EMPTY: LazyLock<Queue> = LazyLock::new(|| Queue(Arc::default()));
+        EMPTY.clone()
+    }
+}
 
 impl Queue {
     pub fn iter(&self) -> Iter<'_> {
@@ -125,7 +133,8 @@ impl<'a> IntoIterator for &'a Queue {
 
 impl FromIterator<Message> for Queue {
     fn from_iter<I: IntoIterator<Item = Message>>(messages: I) -> Self {
-        Self(Arc::new(messages.into_iter().map(Arc::new).collect()))
+        let messages: VecDeque<_> = messages.into_iter().map(Arc::new).collect();
+        if messages.is_empty() { Self::default() } else { Self(Arc::new(messages)) }
     }
 }
 

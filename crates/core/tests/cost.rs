@@ -1,36 +1,44 @@
-//! What a finished task costs the core, counted: bytes that are allocated say how much was copied and
-//! collected, on every machine the same. Ten times the tasks must not cost a task ten times as much.
+//! What a finished task costs the core, and what a session at rest holds, counted: bytes that are allocated say how much
+//! was copied and collected, on every machine the same. Ten times the tasks must not cost a task ten times as much.
 #![expect(unsafe_code, reason = "an allocator that counts is one by an unsafe trait")]
 
 use glis_core::effect::Effect;
-use glis_core::event::Spot;
+use glis_core::event::{Event, Spot};
 use glis_core::input::{Checked, Exit, Hearing, Outcome, Sign};
 use glis_core::leftover::Leftovers;
 use glis_core::plan::{Before, Budget, Pace, PlanSpec, TaskRef, TaskSpec};
-use glis_core::session::Process;
+use glis_core::session::{Process, Rest};
 use glis_core::spec::{Mode, RefOrigin, SignSource, Spec, Takes, Traits};
+use glis_core::tree::SnapshotRef;
 use glis_core::{
-    Command, House, Input, OpId, PlanCommand, PlanId, PlanOutcome, RunId, Session, SessionId,
-    Subject,
+    Command, House, Input, OpId, PlanCommand, PlanId, PlanOutcome, Recorded, RunId, Session,
+    SessionId, Subject,
 };
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 thread_local! {
     static ALLOCATED: Cell<usize> = const { Cell::new(0) };
+    static FREED: Cell<usize> = const { Cell::new(0) };
 }
 
 struct Counting;
 
-// SAFETY: the system's allocator does everything; beside it a number of this thread is counted up.
+/// What a block of the heap takes: its length before it, in steps of two words.
+fn taken_by(layout: Layout) -> usize {
+    (layout.size() + 8).next_multiple_of(16).max(32)
+}
+
+// SAFETY: the system's allocator does everything; beside it two numbers of this thread are counted up.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATED.with(|count| count.set(count.get() + layout.size()));
+        ALLOCATED.with(|count| count.set(count.get() + taken_by(layout)));
         // SAFETY: what the caller promises of the layout holds here too.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        FREED.with(|count| count.set(count.get() + taken_by(layout)));
         // SAFETY: it is from the allocator above, which is the system's.
         unsafe { System.dealloc(block, layout) }
     }
@@ -41,6 +49,10 @@ static ALLOCATOR: Counting = Counting;
 
 fn allocated() -> usize {
     ALLOCATED.with(Cell::get)
+}
+
+fn held() -> usize {
+    allocated() - FREED.with(Cell::get)
 }
 
 /// A house with one plan, played as a daemon would that has no trouble.
@@ -174,4 +186,48 @@ fn a_finished_task_costs_the_same_in_a_plan_of_ten_times_the_size() {
     println!("bytes for each task of 1,000: {small}; of 10,000: {large}");
     // The way down a tree of ten times the size is three steps longer.
     assert!(large < small + small / 2, "{small} of 1,000, {large} of 10,000");
+}
+
+/// A session that was worked with and stopped, as the card of another would tell of it.
+fn at_rest(n: u64) -> Recorded {
+    let snapshot = SnapshotRef {
+        name: format!("refs/glis/snap/019a8b7c-6f1e-7c3a-9d2b-{n:012}/1763224086123-0a1b2c3d"),
+        commit: format!("{n:040x}"),
+        changed: Some(3),
+    };
+    let id = SessionId(format!("{n:08x}-6f1e-7c3a-9d2b-0123456789ab"));
+    let (refs, signs) = (RefOrigin::Chosen, SignSource::Structured);
+    let traits = Traits { refs, signs, takes: Takes::WhenIdle };
+    let plain = Spec::plain("claude", Mode::Headless, traits, "/home/ada/src/a-repository");
+    let base = Some("4f2d0c1e9b8a7f6e5d4c3b2a190817263544f2d0".to_owned());
+    let spec = Spec { base, base_branch: Some("main".to_owned()), ..plain };
+    let (name, agent_ref) = (format!("session-{n}"), Some(id.0.clone()));
+    let born = Event::SessionCreated { op: OpId(0), name, spec: Box::new(spec), agent_ref };
+    let mut house = House::default();
+    house.apply(&Recorded::new(1, 7, id.clone().into(), born));
+    let mut card = house.session(&id).unwrap().card(n);
+    card.rest = Some(Rest::Suspended);
+    card.place.worktree = Some(format!("/home/ada/.local/share/glis/worktrees/{id}/a-repository"));
+    card.place.branch = Some(format!("glis/session-{n}"));
+    (card.saved.snapshot, card.saved.baseline) = (Some(snapshot.clone()), Some(snapshot));
+    let event = Event::SessionRecovered { card: Box::new(card) };
+    Recorded::new(n, 7, id.into(), event)
+}
+
+/// Twenty thousand of them are two thirds of the sixty megabytes that a daemon may hold.
+const BYTES_AT_REST: usize = 2100;
+
+#[test]
+fn a_session_at_rest_holds_little_also_when_it_was_read_again() {
+    let before = held();
+    let mut house = House::default();
+    (1..=1000).for_each(|n| house.apply(&at_rest(n)));
+    let lived = (held() - before) / 1000;
+    let written = serde_json::to_vec(&house).unwrap();
+    let before = held();
+    let read: House = serde_json::from_slice(&written).unwrap();
+    let read_again = (held() - before) / 1000;
+    assert_eq!(house, read);
+    println!("bytes for each session at rest: {lived}; read again: {read_again}");
+    assert!(lived.max(read_again) <= BYTES_AT_REST, "{lived}, {read_again}");
 }

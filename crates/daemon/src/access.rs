@@ -16,6 +16,9 @@ const FILE: &str = "accessed";
 /// Repeated looks are noted once in this time.
 const PACE_MS: WallMs = 60_000;
 
+/// What files tell is remembered of so many sessions in silence: more than a list shows unless it is of all.
+pub(crate) const KNOWN_MAX: usize = 512;
+
 /// The times that this daemon knows; the files are read once and written rarely.
 #[derive(Default)]
 pub(crate) struct Accesses {
@@ -62,6 +65,15 @@ impl Accesses {
             // A folder that is gone or full has worse to tell than this.
             drop(file.and_then(|mut file| write!(file, "{now}")));
         })
+    }
+
+    /// Lets go of what is written down, where it is of many.
+    pub(crate) fn forget(&self) {
+        let mut table = self.table();
+        if table.len() > KNOWN_MAX {
+            table.retain(|_, known| known.last != known.written);
+            table.shrink_to_fit();
+        }
     }
 
     fn known(&self, dir: &Path, id: &SessionId) -> Known {

@@ -1,5 +1,6 @@
 //! The environments that processes are started with: handed over in memory, only their names kept.
 
+use crate::access::KNOWN_MAX;
 use crate::panics::held;
 use glis_core::SessionId;
 use glis_core::session::Session;
@@ -126,6 +127,16 @@ impl Environments {
         let mut table = held(&self.known);
         let note = alike(&table, note);
         table.entry(id.clone()).or_default().note = Some(note);
+    }
+
+    /// Lets go of notes that lie in sessions' folders, where they are of many.
+    pub(crate) fn forget(&self) {
+        let mut table = held(&self.known);
+        if table.len() > KNOWN_MAX {
+            table.values_mut().for_each(|known| known.note = None);
+            table.retain(|_, known| known.env.is_some());
+            table.shrink_to_fit();
+        }
     }
 
     /// What the session's process was last started with, as far as it is known.

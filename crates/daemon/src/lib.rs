@@ -144,6 +144,7 @@ pub fn run(home: &Home, own: Own, ready: &dyn Fn(Option<&str>)) -> Result<(), Da
         let strikes = Strikes::open(&home.state, own.mark_death);
         let umask = umask.as_raw_mode();
         let rooms = Rooms::new(home, settings, strikes, mailbox.clone(), umask, own.standing);
+        let rooms = Arc::new(rooms);
         let (news, last) = (mailbox.news.subscribe(), opened.house.last_seq());
         let unsettled: Vec<Session> = opened.house.all_sessions().cloned().collect();
         let copies = Copies::start(home, mailbox.clone(), &opened.log, opened.stale)?;
@@ -167,7 +168,11 @@ pub fn run(home: &Home, own: Own, ready: &dyn Fn(Option<&str>)) -> Result<(), Da
         ready(opened.told.as_deref());
         let called = Arc::new(Notify::new());
         let (news, calls) = (mailbox.news.subscribe(), Arc::clone(&called));
-        beside(rest::after_each_burst(news, calls, own.give_back_memory));
+        let idle = Arc::clone(&rooms);
+        beside(rest::after_each_burst(news, calls, move || {
+            idle.forget();
+            (own.give_back_memory)();
+        }));
         let result = rooms.serve((&premises, own.build, called), listener, failure).await;
         // Closed in order, the log is one file again, with nothing beside it.
         drop(thread.join());

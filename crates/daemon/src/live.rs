@@ -1,5 +1,6 @@
 //! What is known about a session beside the log, and forgotten with the daemon.
 
+use crate::access::KNOWN_MAX;
 use crate::exit::recorded_end;
 use crate::panics::held;
 use glis_agent::Shown;
@@ -15,7 +16,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::sync::watch;
 
 /// What is known of one session.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 struct Known {
     /// Terminals that follow its output.
     audience: u32,
@@ -24,11 +25,11 @@ struct Known {
     gap: Gap,
     /// What had to be done to end its process.
     end_notes: Vec<String>,
-    digest: Option<(u64, Digest)>,
+    digest: Option<Box<(u64, Digest)>>,
     /// Memory that its processes held when it was last looked at before a suspension.
     held_bytes: u64,
     /// Why its work for a plan is not merged.
-    unmerged: Option<Unmerged>,
+    unmerged: Option<Box<Unmerged>>,
     /// What its agent is in the middle of saying.
     saying: String,
     /// The folder that its agent has last told to work in.
@@ -123,11 +124,11 @@ impl Live {
 
     /// Why a session's work for a plan is not merged, while that waits for a person.
     pub(crate) fn unmerged(&self, id: &SessionId) -> Option<Unmerged> {
-        held(&self.known).get(id).and_then(|known| known.unmerged.clone())
+        held(&self.known).get(id)?.unmerged.as_deref().cloned()
     }
 
     pub(crate) fn set_unmerged(&self, id: &SessionId, why: Option<Unmerged>) {
-        held(&self.known).entry(id.clone()).or_default().unmerged = why;
+        held(&self.known).entry(id.clone()).or_default().unmerged = why.map(Box::new);
     }
 
     /// What an agent is in the middle of saying, from its beginning on.
@@ -208,17 +209,35 @@ impl Live {
             return Digest::default();
         }
         let former = held(&self.known).get(id).and_then(|known| known.digest.clone());
-        if let Some((known, digest)) = &former
+        if let Some((known, digest)) = former.as_deref()
             && *known == len
         {
             return digest.clone();
         }
         let mut digest = Digest::of(&path);
         // A long turn may have pushed the last account out of what is looked at.
-        let former = former.and_then(|(_, former)| former.account);
+        let former = former.and_then(|former| former.1.account);
         digest.account = digest.account.or(former).or_else(|| conversation::account(&path));
-        held(&self.known).entry(id.clone()).or_default().digest = Some((len, digest.clone()));
+        held(&self.known).entry(id.clone()).or_default().digest =
+            Some(Box::new((len, digest.clone())));
         digest
+    }
+
+    /// Lets go of what files tell again, where that is of so many sessions that only a list of all can have asked.
+    pub(crate) fn forget(&self) {
+        let mut table = held(&self.known);
+        if table.len() <= KNOWN_MAX {
+            return;
+        }
+        for known in table.values_mut() {
+            known.digest = None;
+            // One that its holder has told of may be on no disk.
+            if known.gap == Gap::None {
+                known.gap = Gap::Unknown;
+            }
+        }
+        table.retain(|_, known| *known != Known::default());
+        table.shrink_to_fit();
     }
 }
 
@@ -253,6 +272,23 @@ mod tests {
         assert_eq!((told.len(), told.starts_with("x\u{e9}")), (SAYING_BYTES_MAX - 1, true));
         live.set_saying(&id, "");
         assert_eq!(live.saying(&id), None);
+    }
+
+    #[test]
+    fn of_many_sessions_only_what_no_file_tells_is_remembered() {
+        let (live, id, _folder) = live();
+        let other = |n: usize| SessionId(n.to_string());
+        live.set_audience(&id, 1);
+        live.note_gap(&id, 7);
+        for n in 1..KNOWN_MAX {
+            live.gap_at(&other(n));
+        }
+        live.forget();
+        assert_eq!(held(&live.known).len(), KNOWN_MAX, "that many may stay");
+        live.gap_at(&other(0));
+        live.forget();
+        assert_eq!((live.audience(&id), live.gap_at(&id)), (1, Some(7)));
+        assert_eq!(held(&live.known).len(), 1);
     }
 
     #[test]

@@ -156,6 +156,14 @@ impl Rooms {
         Arc::clone(&self.parts.plans)
     }
 
+    /// Lets go of what can be read again or is over.
+    pub(crate) fn forget(&self) {
+        self.live.forget();
+        self.accesses.forget();
+        self.environments.forget();
+        self.parts.jobs.bounds.turns.forget();
+    }
+
     pub(crate) fn notifier(&self) -> Notifier {
         Notifier {
             home: self.parts.home.clone(),

@@ -36,6 +36,13 @@ impl Turns {
         })
     }
 
+    /// Lets go of the turns that nobody has or waits for.
+    pub(crate) fn forget(&self) {
+        let mut locks = held(&self.locks);
+        locks.retain(|_, lock| Arc::strong_count(lock) > 1);
+        locks.shrink_to_fit();
+    }
+
     /// The task that has a session's turn: if that hangs, so does everything behind it.
     pub(crate) fn at_work(&self, id: &SessionId) -> Option<Arc<Task>> {
         held(&self.at_work).get(id).cloned()
@@ -80,5 +87,7 @@ mod tests {
         assert!(std::panic::catch_unwind(broken).is_err());
         assert!(turns.at_work(&id).is_none());
         assert_eq!(turns.take(&id, || Some(7)), Some(7));
+        turns.forget();
+        assert!(held(&turns.locks).is_empty(), "nobody waits for it");
     }
 }

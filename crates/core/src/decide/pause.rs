@@ -21,7 +21,7 @@ pub(crate) fn begin_now(draft: &mut Draft<'_>, op: OpId, wish: PauseWish) {
     let PauseWish { mode, reason, on_timeout, clearing } = wish;
     draft.reply(Reply::Pending(op));
     draft.event(Event::PauseBegan { op, mode, reason, on_timeout, clearing });
-    if let Phase::Pausing(Pause { from: None, .. }) = draft.session.phase {
+    if matches!(&draft.session.phase, Phase::Pausing(pause) if pause.from.is_none()) {
         hasten(draft, op, PauseMode::Boundary);
     } else {
         go_on_from_rest(draft, op);
@@ -213,9 +213,9 @@ pub(super) fn save_checked(draft: &mut Draft<'_>, op: OpId, result: Result<(), W
 
 pub(super) fn cancel(draft: &mut Draft<'_>) -> Result<(), Refusal> {
     match &draft.session.phase {
-        Phase::Pausing(Pause { op, step, .. }) => {
-            let op = *op;
-            if !matches!(step, PauseStep::Boundary | PauseStep::Interrupting) {
+        Phase::Pausing(pause) => {
+            let op = pause.op;
+            if !matches!(pause.step, PauseStep::Boundary | PauseStep::Interrupting) {
                 return Err(Refusal::TooLate { session: draft.session.name.clone() });
             }
             draft.event(Event::PauseCancelled { op });
@@ -422,7 +422,7 @@ pub(super) fn saved(draft: &mut Draft<'_>, op: OpId, moment: Moment, result: Res
                 generation: draft.session.agent.generation,
                 urgency: halt::urgency_of_pause(draft),
             });
-        } else if matches!(&draft.session.phase, Phase::Pausing(Pause { from: None, .. })) {
+        } else if matches!(&draft.session.phase, Phase::Pausing(pause) if pause.from.is_none()) {
             // It died meanwhile, perhaps after the snapshot: what it wrote last is not in it.
             draft.event(Event::EndBegan { op });
             take_snapshot(draft, op, Moment::AfterStop);

@@ -104,8 +104,8 @@ impl Session {
             }
         };
         let step = PauseStep::Boundary;
-        self.phase =
-            Phase::Pausing(Pause { op, mode, reason, on_timeout, step, record, from, clearing });
+        let pause = Pause { op, mode, reason, on_timeout, step, record, from, clearing };
+        self.phase = Phase::Pausing(Box::new(pause));
     }
 
     /// Keeps what the agent asks: an interrupt or the end of the process takes the question away.
