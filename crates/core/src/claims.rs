@@ -2,7 +2,7 @@
 
 use crate::ids::SessionId;
 use crate::refusal::Refusal;
-use crate::session::{Chore, Phase, Session};
+use crate::session::{Phase, Session};
 use crate::status::Status;
 
 /// Refuses a folder that a process of another session than `own` is at work in, or about to be:
@@ -39,16 +39,7 @@ pub(crate) fn is_taken<'s>(
     own: &SessionId,
 ) -> bool {
     sessions.any(|session| {
-        let returns_as = match &session.phase {
-            Phase::Chore { chore: Chore::Return(name), .. } => Some(name),
-            Phase::Chore { .. }
-            | Phase::Starting(_)
-            | Phase::Live
-            | Phase::Pausing(_)
-            | Phase::Stopping { .. }
-            | Phase::Rest(_) => None,
-        };
         let has = session.status() != Status::Archived && session.name == name;
-        session.id != *own && (has || returns_as.is_some_and(|returns_as| returns_as == name))
+        session.id != *own && (has || session.returns_as().is_some_and(|known| known == name))
     })
 }

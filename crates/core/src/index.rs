@@ -2,7 +2,6 @@
 //! plan leaves a session behind for every task that is done.
 
 use crate::ids::SessionId;
-use crate::phase::{Chore, Phase};
 use crate::session::Session;
 use crate::status::Status;
 use serde::{Deserialize, Serialize};
@@ -28,15 +27,7 @@ pub(crate) struct Entry {
 
 impl Entry {
     pub(crate) fn of(session: &Session) -> Self {
-        let returns_as = match &session.phase {
-            Phase::Chore { chore: Chore::Return(name), .. } => Some(name.clone()),
-            Phase::Chore { .. }
-            | Phase::Starting(_)
-            | Phase::Live
-            | Phase::Pausing(_)
-            | Phase::Stopping { .. }
-            | Phase::Rest(_) => None,
-        };
+        let returns_as = session.returns_as().cloned();
         let name = (session.status() != Status::Archived).then(|| session.name.clone());
         let goes_on = session.goes_on_by_itself();
         Self { stirs: session.stirs(), goes_on, name, returns_as }
@@ -85,7 +76,6 @@ impl Index {
         self.stirring.iter()
     }
 
-    /// Whether a session goes on by itself.
     pub(crate) fn goes_on(&self) -> bool {
         !self.going_on.is_empty()
     }

@@ -34,7 +34,6 @@ pub const FAILED_STARTS_MAX: u32 = 3;
 pub struct Session {
     pub id: SessionId,
     pub name: String,
-    /// What it was asked to be.
     pub spec: Spec,
     pub phase: Phase,
     /// What is known of the agent's process, while one is known to live.
@@ -196,7 +195,6 @@ impl Session {
             || !self.agent.ran
     }
 
-    /// Whether `pause` would do something.
     pub fn can_pause(&self) -> bool {
         match &self.phase {
             Phase::Live => true,
@@ -211,7 +209,6 @@ impl Session {
         }
     }
 
-    /// Whether `resume` would do something.
     pub fn can_resume(&self) -> bool {
         match &self.phase {
             Phase::Rest(Rest::Paused(_) | Rest::Suspended | Rest::Interrupted) => self.resumable(),
@@ -263,6 +260,15 @@ impl Session {
     /// Whose folder it works in.
     pub fn site(&self) -> Site {
         if self.spec.in_place { Site::InPlace } else { Site::Worktree }
+    }
+
+    /// The name that it is about to have, where it comes back from the trash.
+    pub(crate) fn returns_as(&self) -> Option<&String> {
+        if let Phase::Chore { chore: Chore::Return(name), .. } = &self.phase {
+            Some(name)
+        } else {
+            None
+        }
     }
 
     /// The resting state behind whatever is under way.
@@ -337,7 +343,6 @@ impl Session {
         rests && !self.upkeep.compaction.is_given_up()
     }
 
-    /// Why it failed, if it did.
     pub fn failure(&self) -> Option<&Why> {
         if let Phase::Rest(Rest::Failed(why)) = &self.phase { Some(why) } else { None }
     }
@@ -349,7 +354,6 @@ impl Session {
         self.rejected().is_some() && self.talk.queue.front().is_some_and(handed_back)
     }
 
-    /// The message that is on its way, if any.
     pub fn in_flight(&self) -> Option<&Message> {
         self.talk.queue.front().filter(|message| message.delivery == Delivery::Sent)
     }

@@ -10,7 +10,7 @@ use crate::timers::Time;
 use crate::turns::Turns;
 use glis_config::Config;
 use glis_core::input::Outcome;
-use glis_core::session::{Phase, Session, StartStep};
+use glis_core::session::{Phase, Session, Start, StartStep};
 use glis_core::{Input, OpId};
 use glis_snapshot::Task;
 use std::pin::Pin;
@@ -101,24 +101,18 @@ fn time_for(config: &Config, session: &Session) -> Duration {
 }
 
 fn time_for_phase(config: &Config, session: &Session) -> Duration {
-    match &session.phase {
-        Phase::Starting(start) if matches!(start.step, StartStep::Worktree | StartStep::Check) => {
-            let provisions = config.provisions(&session.spec.repo_root);
-            STEP_TIME + Duration::from_secs(provisions.setup_secs_max.into())
-        }
-        Phase::Starting(_)
-        | Phase::Live
-        | Phase::Pausing(_)
-        | Phase::Stopping { .. }
-        | Phase::Rest(_)
-        | Phase::Chore { .. } => STEP_TIME,
+    let sets_up = |start: &Start| matches!(start.step, StartStep::Worktree | StartStep::Check);
+    if matches!(&session.phase, Phase::Starting(start) if sets_up(start)) {
+        let provisions = config.provisions(&session.spec.repo_root);
+        STEP_TIME + Duration::from_secs(provisions.setup_secs_max.into())
+    } else {
+        STEP_TIME
     }
 }
 
 /// What is told of something that failed, for this reason.
 pub(crate) type Failed = Box<dyn FnOnce(String) -> Outcome + Send>;
 
-/// Something that is done for a session.
 pub(crate) struct Step {
     op: Option<OpId>,
     overdue: Arc<Notify>,

@@ -236,14 +236,8 @@ impl Dispatcher {
             },
             Urgency::Kill => Ladder { interrupt_ms: 0, terminate_ms: 0 },
         };
-        let children = match &session.phase {
-            Phase::Pausing(_) => pause.children,
-            Phase::Starting(_)
-            | Phase::Live
-            | Phase::Stopping { .. }
-            | Phase::Rest(_)
-            | Phase::Chore { .. } => Children::StopAll,
-        };
+        let pauses = matches!(session.phase, Phase::Pausing(_));
+        let children = if pauses { pause.children } else { Children::StopAll };
         self.supervisor.stop(session, generation, ladder, children);
     }
 }

@@ -175,17 +175,10 @@ pub(crate) fn capture(
 
 fn capture_screen(screens: &Screens, session: &Session, dir: &Path) -> io::Result<u64> {
     durable::private_folder(dir)?;
-    let picture = match &session.phase {
-        Phase::Pausing(pause) if pause.mode == PauseMode::Force => {
-            screens.look_in_haste(dir, &session.id)?
-        }
-        Phase::Pausing(_)
-        | Phase::Starting(_)
-        | Phase::Live
-        | Phase::Stopping { .. }
-        | Phase::Rest(_)
-        | Phase::Chore { .. } => screens.look(dir, &session.id)?,
-    };
+    let hastes =
+        matches!(&session.phase, Phase::Pausing(pause) if pause.mode == PauseMode::Force);
+    let look = if hastes { Screens::look_in_haste } else { Screens::look };
+    let picture = look(screens, dir, &session.id)?;
     sync_output(dir)?;
     durable::write(dir, CAPTURE, &serde_json::to_vec(&picture)?)?;
     Ok(picture.offset)

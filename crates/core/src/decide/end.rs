@@ -150,18 +150,10 @@ pub(super) fn saved(
 
 /// The stop that goes on once what its process left is saved.
 fn awaits_save(draft: &Draft<'_>) -> Option<OpId> {
-    match &draft.session.phase {
-        Phase::Stopping { op, then: AfterStop::Restart { .. } | AfterStop::Remove, .. }
-            if !draft.session.runs() =>
-        {
-            Some(*op)
-        }
-        Phase::Stopping { .. }
-        | Phase::Starting(_)
-        | Phase::Live
-        | Phase::Pausing(_)
-        | Phase::Rest(_)
-        | Phase::Chore { .. } => None,
+    if let Phase::Stopping { op, then, .. } = &draft.session.phase {
+        Some(*op).filter(|_| then.saves_first() && !draft.session.runs())
+    } else {
+        None
     }
 }
 

@@ -170,15 +170,11 @@ fn comes_back(session: &Session) -> bool {
 
 /// Calls off its pause, or resumes it. One that can do neither yet is resumed once it is paused.
 fn bring_back(draft: &mut Draft<'_>, comes: bool) -> Result<Reply, Refusal> {
-    match &draft.session.phase {
-        Phase::Pausing(_) if !comes => pause::cancel(draft)?,
-        Phase::Rest(Rest::Paused(_)) => return resume(draft),
-        Phase::Rest(_)
-        | Phase::Pausing(_)
-        | Phase::Starting(_)
-        | Phase::Live
-        | Phase::Stopping { .. }
-        | Phase::Chore { .. } => {}
+    if matches!(draft.session.phase, Phase::Rest(Rest::Paused(_))) {
+        return resume(draft);
+    }
+    if !comes && matches!(draft.session.phase, Phase::Pausing(_)) {
+        pause::cancel(draft)?;
     }
     Ok(Reply::Done)
 }

@@ -444,14 +444,7 @@ pub(super) fn failed(draft: &mut Draft<'_>, op: OpId, step: FailedStep, why: Why
 }
 
 fn clearing(draft: &Draft<'_>) -> Clearing {
-    match &draft.session.phase {
-        Phase::Pausing(pause) => pause.clearing,
-        Phase::Starting(_)
-        | Phase::Live
-        | Phase::Stopping { .. }
-        | Phase::Rest(_)
-        | Phase::Chore { .. } => Clearing::Keep,
-    }
+    if let Phase::Pausing(pause) = &draft.session.phase { pause.clearing } else { Clearing::Keep }
 }
 
 /// Removes the worktree where that was asked for and a snapshot has it; then the pause is over.

@@ -82,16 +82,11 @@ pub(super) fn if_something_ended(draft: &mut Draft<'_>) {
         turn |= turn_ended(event);
         process |= matches!(event, Event::ProcessEnded { .. });
     }
-    match &draft.session.phase {
-        Phase::Live if turn => save(draft, None, Occasion::TurnEnded),
-        Phase::Rest(_) if process => save(draft, None, Occasion::ProcessEnded),
-        Phase::Live
-        | Phase::Rest(_)
-        | Phase::Starting(_)
-        // A pause saves by itself; what is being stopped is saved when it has ended.
-        | Phase::Pausing(_)
-        | Phase::Stopping { .. }
-        | Phase::Chore { .. } => {}
+    // A pause saves by itself; what is being stopped is saved when it has ended.
+    if turn && draft.session.phase == Phase::Live {
+        save(draft, None, Occasion::TurnEnded);
+    } else if process && matches!(draft.session.phase, Phase::Rest(_)) {
+        save(draft, None, Occasion::ProcessEnded);
     }
 }
 

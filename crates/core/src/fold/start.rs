@@ -198,13 +198,7 @@ impl Session {
             | Phase::Live
             | Phase::Pausing(_)
             | Phase::Rest(_)
-            | Phase::Chore { .. } => {
-                if op.is_some() {
-                    Rule::Stopped
-                } else {
-                    Rule::EndedByItself
-                }
-            }
+            | Phase::Chore { .. } => op.map_or(Rule::EndedByItself, |_| Rule::Stopped),
         };
         self.put_back();
         self.rest_as(Rest::Suspended);

@@ -65,17 +65,11 @@ impl Session {
     /// A stop goes on without the removal that it was for; one that is over has suspended the session,
     /// unless something is left that may still write.
     pub(super) fn fall_back_from_removal(&mut self) {
-        match &self.phase {
-            Phase::Stopping { .. } if self.runs() => {}
-            Phase::Stopping { .. } if self.starts.leftovers.trouble().is_none() => {
-                self.suspend(None);
-            }
-            Phase::Stopping { .. }
-            | Phase::Starting(_)
-            | Phase::Live
-            | Phase::Pausing(_)
-            | Phase::Rest(_)
-            | Phase::Chore { .. } => self.rest_as(self.resting()),
+        let stops = matches!(self.phase, Phase::Stopping { .. });
+        if stops && self.starts.leftovers.trouble().is_none() && !self.runs() {
+            self.suspend(None);
+        } else if !stops || !self.runs() {
+            self.rest_as(self.resting());
         }
     }
 
