@@ -20,7 +20,6 @@ pub struct Known<'a> {
     /// What was asked for and what was said last.
     pub summary: Option<&'a str>,
     pub last_action: Option<&'a str>,
-    /// What is left to do.
     pub pending: &'a [String],
 }
 

@@ -26,7 +26,6 @@ pub struct Heard {
 pub struct Said {
     pub voice: Voice,
     pub content: String,
-    /// The tool, where one was used.
     pub tool: Option<String>,
     /// Tasks that are still to do, where the agent keeps a list.
     pub pending: Option<Vec<String>>,
@@ -89,7 +88,6 @@ pub enum TaskChange {
 /// How many tasks of a list are done, worked on and left.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tally {
-    /// Those that are done.
     pub done: u32,
     /// Those that are worked on.
     pub active: u32,
@@ -149,7 +147,6 @@ impl Said {
         Self { outcome: Some(Outcome::Failed), ..Self::tool(name, content) }
     }
 
-    /// The use of a tool.
     pub fn tool(name: &str, content: impl Into<String>) -> Self {
         Self { tool: Some(name.to_owned()), ..Self::new(Voice::Tool, content) }
     }

@@ -74,7 +74,6 @@ impl LaunchPlan {
 pub struct Relay {
     /// The agent's name.
     pub agent: &'static str,
-    /// Its id of the conversation.
     pub id: String,
     /// The command line of every later message.
     pub later: Vec<String>,

@@ -7,7 +7,6 @@
 pub(crate) struct Reserved {
     /// Long options, without the dashes before them.
     pub(crate) long: &'static [&'static str],
-    /// Short options.
     pub(crate) short: &'static [char],
     /// Words of their own: commands.
     pub(crate) words: &'static [&'static str],

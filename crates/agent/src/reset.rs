@@ -11,11 +11,8 @@ pub enum Reset {
     Clock {
         /// Day of a month, from 1 on.
         day: Option<(i8, i8)>,
-        /// The year, if it is named.
         year: Option<i16>,
-        /// Hour of the day, up to 23.
         hour: i8,
-        /// Minute of the hour.
         minute: i8,
         /// The name of the time zone; without one it is that of the agent's machine.
         zone: Option<String>,

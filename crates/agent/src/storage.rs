@@ -7,7 +7,6 @@ pub enum FileLocation {
     /// In a folder so many levels below this one, with a name that ends like this. An id makes the
     /// ending unique.
     Below {
-        /// The folder to look in.
         folder: String,
         /// Levels of folders in between.
         levels: u8,
@@ -20,7 +19,6 @@ pub enum FileLocation {
 /// that. Their names sort in the order in which they were begun.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Segments {
-    /// The folder to look in.
     pub folder: String,
     /// Levels of folders in between.
     pub levels: u8,
@@ -61,11 +59,8 @@ pub enum Database {
     At(String),
     /// Whichever in this folder holds what is looked for, of those with a name that begins and ends so.
     Among {
-        /// The folder to look in.
         folder: String,
-        /// The beginning of the name.
         beginning: &'static str,
-        /// The end of the name.
         ending: &'static str,
     },
 }
@@ -76,7 +71,6 @@ pub struct OpenRef {
     pub id: String,
     /// When it was given, in milliseconds since the Unix epoch.
     pub given_ms: u64,
-    /// What the file is to the conversation.
     pub file: RefFile,
 }
 

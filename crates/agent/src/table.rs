@@ -3,7 +3,6 @@
 use crate::agent::Agent;
 use crate::{claude, codex, command, gemini, opencode, rehearsal};
 
-/// All of them, by name.
 pub fn table() -> &'static [(&'static str, &'static dyn Agent)] {
     &[
         ("claude", &claude::Claude),
@@ -15,7 +14,6 @@ pub fn table() -> &'static [(&'static str, &'static dyn Agent)] {
     ]
 }
 
-/// Finds an agent by name.
 pub fn find(name: &str) -> Option<&'static dyn Agent> {
     table().iter().find(|(known, _)| *known == name).map(|(_, agent)| *agent)
 }

@@ -20,7 +20,6 @@ pub(crate) struct Repository {
     common: PathBuf,
 }
 
-/// A file that git tracks.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Tracked {
     mode: u32,

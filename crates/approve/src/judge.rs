@@ -67,10 +67,8 @@ pub struct Settings {
     pub rules: Vec<Rule>,
     /// Sets of rules that are switched on.
     pub sets: Vec<Set>,
-    /// Prompts that are accepted.
     pub accept: Vec<String>,
     pub reject: Vec<String>,
-    /// And how.
     pub reject_action: RejectAction,
     /// Which files in the worktree may be written without asking.
     pub edits: Edits,

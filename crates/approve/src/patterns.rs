@@ -19,7 +19,6 @@ pub(crate) const REJECT: [&str; 3] = ["delete|remove|rm -rf", "force push", "dro
 /// A pattern that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BadPattern {
-    /// As it was written.
     pub pattern: String,
     /// What is wrong with it, in the words of the library that reads it.
     pub why: String,
@@ -43,7 +42,6 @@ impl Patterns {
         Ok(Self { reject: read(reject, Case::Any)?, accept })
     }
 
-    /// The patterns that reject a text.
     pub(crate) fn rejecting(&self, text: &str) -> impl Iterator<Item = &str> {
         self.reject.iter().filter(move |pattern| pattern.is_match(text)).map(Regex::as_str)
     }

@@ -40,7 +40,6 @@ pub struct Rule {
     pub not_match: Vec<String>,
 }
 
-/// What is wrong with a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BadRule {
     /// The program's name is no plain word.

@@ -24,7 +24,6 @@ pub enum Set {
 }
 
 impl Set {
-    /// All of them.
     pub const ALL: [Self; 5] = [Self::GitRead, Self::Cargo, Self::Npm, Self::Pytest, Self::Go];
 
     pub(crate) fn rules(self) -> Vec<Rule> {

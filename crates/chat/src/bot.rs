@@ -60,7 +60,6 @@ fn unfit() -> BotFault {
 
 /// What a bot is made of, beside what it knows.
 pub struct Setup {
-    /// The way to the daemon.
     pub desk: Box<dyn Desk>,
     /// The network, for files that users send. What is said goes through the outbox.
     pub channel: Arc<dyn Channel>,
@@ -70,7 +69,6 @@ pub struct Setup {
     pub voice: Voice,
     /// Who may use it now.
     pub policy: Box<dyn Fn() -> Arc<Policy> + Send + Sync>,
-    /// Who it is on the network.
     pub me: Me,
     /// Whether a session gets a topic of its own, where the chat has topics.
     pub topics: bool,
@@ -84,7 +82,6 @@ pub struct Setup {
     pub passed: fn() -> u64,
     /// Lets time pass before something is tried again.
     pub rest: fn(Duration),
-    /// Wakes the senders: there is something to send.
     pub wake: Box<dyn Fn() + Send + Sync>,
 }
 
@@ -116,7 +113,6 @@ pub enum Course {
 /// What is dealt with one after the other.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Line {
-    /// What comes from a chat.
     Chat(i64),
     /// What is pressed for a session.
     Session(String),

@@ -10,9 +10,7 @@ use std::collections::BTreeMap;
 pub struct Keyboard {
     /// The card that they are below, or a name of their own.
     pub card: String,
-    /// The chat that shows them.
     pub chat: i64,
-    /// The user whom they are for.
     pub user: i64,
     /// Up to when, in milliseconds of the wall clock.
     pub deadline: i64,
@@ -36,25 +34,17 @@ pub enum Act {
         answer: String,
     },
     /// Makes this session the current one.
-    Switch {
-        session: String,
-    },
-    Resume {
-        session: String,
-    },
+    Switch { session: String },
+    /// Resumes this session.
+    Resume { session: String },
     /// Resumes everything that was paused as one.
     ResumeAll,
-    Restart {
-        session: String,
-    },
+    /// Begins this session anew.
+    Restart { session: String },
     /// Pauses this session whatever it does.
-    ForcePause {
-        session: String,
-    },
+    ForcePause { session: String },
     /// Puts this session into the trash.
-    Archive {
-        session: String,
-    },
+    Archive { session: String },
     /// Does something with a plan or a task of it.
     Plan {
         /// A folder of the repository.
@@ -63,9 +53,7 @@ pub enum Act {
     },
     /// Carries out what came late.
     RunLate {
-        /// The update that brought it.
         update: i64,
-        /// The session that it is for.
         #[serde(default)]
         session: Option<String>,
     },
@@ -76,7 +64,6 @@ pub enum Act {
 /// Rows of buttons: what stands on each, and what it does.
 pub type Keys = Vec<Vec<(String, Act)>>;
 
-/// The one button that resumes a session.
 pub fn resume_key(session: &str) -> Keys {
     vec![vec![("Resume".to_owned(), Act::Resume { session: session.to_owned() })]]
 }
@@ -99,7 +86,6 @@ pub const SHOWN_AGAIN: i64 = -2;
 /// Why a press counts for nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stale {
-    /// There is no such button, or no more.
     Unknown,
     Used,
     /// What it answers is not asked any more, and nobody has answered it.
@@ -140,7 +126,6 @@ impl Act {
         matches!(self, Self::Answer { answer, .. } if answer == DENY)
     }
 
-    /// The session that it does something with.
     pub fn session(&self) -> Option<&str> {
         match self {
             Self::Answer { session, .. }

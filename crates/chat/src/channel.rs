@@ -22,9 +22,7 @@ pub struct Me {
 pub trait Channel: Send + Sync {
     /// The bytes of the largest file that it gives out.
     fn file_bytes_max(&self) -> u64;
-    /// Who the bot is there.
     fn introduce(&self) -> Result<Me, ChannelFault>;
-    /// Tells which commands there are.
     fn announce(&self, commands: &[(&str, &str)]) -> Result<(), ChannelFault>;
     /// What has come from `offset` on; waits so long for something. Those before it are forgotten there. Without
     /// one, everything that was not forgotten yet.

@@ -6,7 +6,6 @@ use glis_core::plan::Ruling;
 use glis_wire::client::Action;
 use serde::{Deserialize, Serialize};
 
-/// A command as it was typed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Command {
     pub does: Does,
@@ -67,34 +66,25 @@ pub enum Does {
     },
 }
 
-/// What is to be done with a plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PlanVerb {
+    /// Show it.
     Show,
+    /// Have it worked on.
     Execute,
-    Pause {
-        mode: PauseMode,
-    },
-    Resume {
-        task: String,
-    },
-    Restart {
-        task: String,
-    },
-    Rule {
-        task: String,
-        ruling: Ruling,
-    },
+    /// Let nothing begin, and pause what runs.
+    Pause { mode: PauseMode },
+    /// Go on with a task.
+    Resume { task: String },
+    /// Begin a task anew.
+    Restart { task: String },
+    /// Say this of a task.
+    Rule { task: String, ruling: Ruling },
     /// Have a task worked on that an agent proposes; what a button approves still says this.
-    Approve {
-        task: String,
-        said: Option<u64>,
-    },
+    Approve { task: String, said: Option<u64> },
     /// Take it out of the plan.
-    Decline {
-        task: String,
-    },
+    Decline { task: String },
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -111,7 +101,6 @@ pub struct Known {
     pub verb: &'static str,
     /// What stands behind it.
     pub takes: &'static str,
-    /// What it does.
     pub about: &'static str,
     /// So many words may.
     words: usize,

@@ -29,7 +29,6 @@ pub trait Desk: Send + Sync {
     fn diff(&self, session: &str) -> Result<(Vec<FileDiffView>, String), Fault>;
 }
 
-/// The daemon of a house.
 pub struct Daemon {
     connector: Connector,
 }

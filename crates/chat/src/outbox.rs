@@ -32,14 +32,12 @@ const REPLIES_MAX: usize = 256;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Picture {
     pub thread: Option<i64>,
-    /// The session that it shows.
     pub session: String,
     /// Whether that is the one that its chat talks to.
     pub is_current: bool,
     pub text: Text,
 }
 
-/// What is to be done next.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Next {
     /// Send these as one message; report what came of it.
@@ -171,7 +169,6 @@ impl Outbox {
         self.items.len()
     }
 
-    /// What is to be done now.
     pub fn next(&mut self, now: u64) -> Next {
         let pace = locked(&self.pace);
         let all_at = pace.away_until.max(pace.budget.free_at(0));

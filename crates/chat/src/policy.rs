@@ -24,7 +24,6 @@ pub struct Place {
 /// What an allowed user did in an allowed chat.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Admitted {
-    /// The update that brought it.
     pub update: i64,
     pub user: i64,
     pub place: Place,
@@ -44,7 +43,6 @@ pub enum Did {
     Pressed(Pressed),
 }
 
-/// A message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Said {
     /// The words; those below a picture or a file count as well. None where it is a sticker or the like.
@@ -53,11 +51,9 @@ pub struct Said {
     pub reply_to: Option<i64>,
     /// Who has sent that one.
     pub reply_to_user: Option<i64>,
-    /// A file that came with it.
     pub file: Option<Attached>,
 }
 
-/// A button that was pressed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pressed {
     /// The network's name for this press, which wants an answer.
@@ -100,7 +96,6 @@ impl Policy {
         self.users.is_empty()
     }
 
-    /// Lets an update in, or not.
     pub fn admit(&self, update: &Value) -> Option<Admitted> {
         let number = |of: &Value, name: &str| of.get(name).and_then(Value::as_i64);
         let query = update.get("callback_query").filter(|_| update.get("message").is_none());

@@ -37,7 +37,6 @@ const HOUSE_PAUSE: Duration = Duration::from_secs(1);
 
 /// What the process is handed.
 pub struct Start {
-    /// The way to the daemon.
     pub connector: Connector,
     /// Gives back what this process has and does not need while it sleeps.
     pub give_back_memory: fn(),

@@ -48,7 +48,6 @@ impl Settings {
         Ok(Self { file, credentials, begun, held })
     }
 
-    /// What the bot was begun with.
     pub(crate) fn begun(&self) -> &(TelegramConfig, Token) {
         &self.begun
     }

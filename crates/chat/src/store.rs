@@ -83,7 +83,6 @@ pub struct Store {
 /// How far the events of the house were read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Position {
-    /// The name of the log.
     pub log_id: String,
     pub next: u64,
 }
@@ -184,7 +183,6 @@ pub struct Change<'s> {
     clock: fn() -> i64,
 }
 
-/// What a chat is known by.
 #[derive(Default, Serialize, Deserialize)]
 struct ChatFacts {
     chat: i64,
@@ -231,7 +229,6 @@ impl Look<'_> {
         self.meta("position")
     }
 
-    /// The current session of a chat.
     pub fn current(&self, chat: i64) -> Result<Option<String>, StoreFault> {
         Ok(self.get::<ChatFacts>("chat", "", chat)?.and_then(|chat| chat.current))
     }

@@ -33,7 +33,6 @@ fn moved() -> Duration {
     Duration::from_millis(told.unwrap_or_default().unsigned_abs())
 }
 
-/// Whether a test moves time.
 pub(crate) fn is_by_hand() -> bool {
     folder().is_some()
 }

@@ -43,12 +43,10 @@ impl Voice {
         Self { command: command.to_vec(), time_max: TIME_MAX }
     }
 
-    /// Whether there is a command.
     pub fn is_set(&self) -> bool {
         !self.command.is_empty()
     }
 
-    /// The words of a recording.
     pub fn hear(&self, recording: &Path) -> Result<String, Unheard> {
         let Some((program, words)) = self.command.split_first() else {
             return Err(Unheard::NoCommand);

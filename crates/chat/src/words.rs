@@ -152,7 +152,6 @@ fn emoji(status: Status) -> &'static str {
     }
 }
 
-/// A time to the minute.
 fn minute(time: &str) -> String {
     let parsed = time.parse::<jiff::Timestamp>();
     parsed.map_or_else(|_| "unknown".to_owned(), |at| at.strftime("%Y-%m-%d %H:%M").to_string())
@@ -174,7 +173,6 @@ pub fn minutes(typed: &str) -> Result<u64, &'static str> {
     minutes.ok_or("Timeout must be between 1 and 120 minutes")
 }
 
-/// The timeout is another one.
 pub fn timeout_set(minutes: u64) -> String {
     format!("Idle timeout set to {}", so_many(minutes))
 }

@@ -44,7 +44,6 @@ const SOFT_RESET: &[u8] = b"\x1b[!p\x1b[0m\x1b(B\x0f\x1b[r\x1b[?7h\x1b[?25h\x1b[
 pub struct Painting {
     /// The offset that it shows: output from here on continues it.
     pub at: u64,
-    /// What is to be written.
     pub bytes: Vec<u8>,
 }
 
@@ -71,7 +70,6 @@ impl Scene {
     }
 }
 
-/// What is to be shown.
 pub struct AttachSpec {
     pub scene: Scene,
     /// What is told to who types where nothing takes keys; `None` sends them to the agent.

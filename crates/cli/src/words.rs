@@ -309,7 +309,6 @@ pub(crate) fn created(s: &SessionView, notes: &[String]) -> String {
     lines.join("\n")
 }
 
-/// What `acknowledge` says.
 pub(crate) fn acknowledged(s: &SessionView) -> String {
     format!("noted; `{}` is no longer flagged", s.name)
 }
@@ -331,7 +330,6 @@ pub(crate) fn already(s: &SessionView) -> String {
     format!("`{}` is {} already", s.name, s.status.word())
 }
 
-/// What `pause` says.
 pub(crate) fn paused(s: &SessionView) -> String {
     let rule = match (&s.pause_rule, rule(s)) {
         (Some(kept), Some(rule)) if kept.is_forced() => format!(" {}", plain(&rule)),
@@ -362,7 +360,6 @@ fn rule(s: &SessionView) -> Option<String> {
     })
 }
 
-/// What `resume` says.
 pub(crate) fn resumed(s: &SessionView) -> String {
     if let Some(why) = gate::waits(s) {
         return format!("`{}` waits to start: {why}", s.name);
@@ -379,7 +376,6 @@ pub(crate) fn resumed(s: &SessionView) -> String {
     std::iter::once(first).chain(found).chain(warnings(s)).collect::<Vec<_>>().join("\n")
 }
 
-/// What `restart` says.
 pub(crate) fn restarted(s: &SessionView) -> String {
     let mut lines = vec![is(s) + &format!(": a fresh start, number {}", s.generation)];
     lines.extend(warnings(s));

@@ -84,9 +84,7 @@ pub struct Config {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Persona {
-    /// The agent that has it.
     pub agent: Option<String>,
-    /// The model that it uses.
     pub model: Option<String>,
     /// Words added to the agent's own instructions.
     pub system_prompt: Option<String>,

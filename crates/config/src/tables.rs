@@ -79,7 +79,6 @@ impl Default for ScreenConfig {
     }
 }
 
-/// What is kept of the output.
 #[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct OutputConfig {
@@ -249,7 +248,6 @@ pub enum Notice {
     Limit,
 }
 
-/// What is set about plans.
 #[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct PlanConfig {

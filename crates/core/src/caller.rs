@@ -29,7 +29,6 @@ impl Face {
 /// Who a call is from.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Origin {
-    /// By which face.
     pub face: Face,
     /// Who uses it, as the face knows: a user of this machine, a device, a chat.
     pub who: String,

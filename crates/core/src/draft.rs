@@ -205,7 +205,6 @@ impl<'h> Draft<'h> {
         }
     }
 
-    /// The plan of this id as it will be.
     pub(crate) fn plan(&self, id: &PlanId) -> Option<&Plan> {
         self.plans.get(id).or_else(|| self.house.plan(id))
     }
@@ -237,7 +236,6 @@ impl<'h> Draft<'h> {
         self.decision.effects.push((Subject::Plan(id.clone()), effect));
     }
 
-    /// A plan as it was before this decision.
     pub(crate) fn plan_before(&self, id: &PlanId) -> Option<&'h Plan> {
         self.house.plan(id)
     }
@@ -246,7 +244,6 @@ impl<'h> Draft<'h> {
         run.state(run.session.as_ref().and_then(|id| self.session_of(id)))
     }
 
-    /// A session as it will be.
     pub(crate) fn session_of(&self, id: &SessionId) -> Option<&Session> {
         if self.session.id == *id {
             return Some(&self.session);

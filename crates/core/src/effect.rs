@@ -20,7 +20,6 @@ pub enum Urgency {
     Kill,
 }
 
-/// What to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Effect {
     /// Make or find the session's worktree.

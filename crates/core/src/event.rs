@@ -32,12 +32,9 @@ use serde::{Deserialize, Serialize};
 pub struct Recorded {
     /// Position in the log; no gaps.
     pub seq: u64,
-    /// When it was recorded.
     pub at: WallMs,
-    /// What it is about.
     #[serde(rename = "session")]
     pub subject: Subject,
-    /// What happened.
     pub event: Event,
     /// Who asked for what led to it, where a call did.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -26,11 +26,9 @@ pub enum Gate {
     Paused(Shut),
 }
 
-/// A gate that is shut.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shut {
     pub op: OpId,
-    /// When it was shut.
     pub since: WallMs,
     /// How it stops what runs.
     pub wish: GateWish,
@@ -74,7 +72,6 @@ pub struct GateWish {
 }
 
 impl GateWish {
-    /// What this is for one session.
     pub(crate) fn of(&self, session: &Session) -> PauseWish {
         let usually = || self.removes || self.full.contains(&session.id);
         let removes = session.spec.remove_worktree.unwrap_or_else(usually);
@@ -89,7 +86,6 @@ impl GateWish {
     }
 }
 
-/// What is asked of the gate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GateCommand {
     /// Pause everything; nothing starts until it is opened.
@@ -116,11 +112,9 @@ pub enum GateSource {
     Snapshot,
     /// By the log: the file was not there.
     Missing,
-    /// By the log, as was asked for.
     Log,
 }
 
-/// What has happened to the gate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GateEvent {

@@ -131,7 +131,6 @@ impl House {
         self.plans.values()
     }
 
-    /// The plan of this id.
     pub fn plan(&self, id: &PlanId) -> Option<&Plan> {
         self.plans.get(id)
     }

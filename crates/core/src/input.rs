@@ -28,7 +28,6 @@ use std::time::Duration;
 pub use sign::{Hearing, Sign};
 pub use world::{Exit, World};
 
-/// One thing to decide on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Input {
     /// A call asks for something.
@@ -41,7 +40,6 @@ pub enum Input {
         /// The start of its process that this is about.
         generation: u32,
         spot: Spot,
-        /// When it was heard.
         hearing: Hearing,
         sign: Sign,
     },
@@ -62,11 +60,7 @@ pub enum Input {
     /// After this daemon's own start every session was told what the world looks like.
     AllObserved,
     /// The time of a timer has come.
-    TimerFired {
-        subject: Subject,
-        /// What it was set for.
-        key: TimerKey,
-    },
+    TimerFired { subject: Subject, key: TimerKey },
     /// All sessions together have used so much on this day.
     DayUsed { date: String, cost_micros: u64, tokens: u64 },
     /// The machine is short of memory.
@@ -104,110 +98,55 @@ impl Input {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Command {
     /// A session of its own.
-    New {
-        id: SessionId,
-        name: String,
-        spec: Box<Spec>,
-        agent_ref: Option<String>,
-    },
-    Send {
-        session: SessionId,
-        text: String,
-    },
+    New { id: SessionId, name: String, spec: Box<Spec>, agent_ref: Option<String> },
+    /// Hand this to its agent.
+    Send { session: SessionId, text: String },
+    /// Stop its agent and save everything.
     Pause {
         session: SessionId,
         wish: PauseWish,
         /// It goes on by itself when the clock on the wall shows this time.
         until: Option<WallMs>,
     },
-    CancelPause {
-        session: SessionId,
-    },
-    Resume {
-        session: SessionId,
-        prompt: Option<String>,
-    },
+    /// Take back a pause that waits.
+    CancelPause { session: SessionId },
+    /// Bring it back in its own conversation.
+    Resume { session: SessionId, prompt: Option<String> },
     /// Begin anew, with this first message.
-    Restart {
-        session: SessionId,
-        agent_ref: Option<String>,
-        prompt: Option<String>,
-    },
+    Restart { session: SessionId, agent_ref: Option<String>, prompt: Option<String> },
     /// End the process, keep the session.
-    Stop {
-        session: SessionId,
-        cause: StopCause,
-    },
+    Stop { session: SessionId, cause: StopCause },
     /// Suspend it after so much idle time.
-    LimitIdle {
-        session: SessionId,
-        limit: IdleLimit,
-    },
-    Remove {
-        session: SessionId,
-        running: IfRunning,
-    },
-    Snapshot {
-        session: SessionId,
-    },
-    Compact {
-        session: SessionId,
-    },
+    LimitIdle { session: SessionId, limit: IdleLimit },
+    /// Put it into the trash.
+    Remove { session: SessionId, running: IfRunning },
+    /// Save its worktree.
+    Snapshot { session: SessionId },
+    /// Make its conversation short.
+    Compact { session: SessionId },
     /// Bring its worktree back to what this snapshot holds.
-    Restore {
-        session: SessionId,
-        snapshot: String,
-    },
+    Restore { session: SessionId, snapshot: String },
     /// Take it out of the trash, under another name if need be.
-    Return {
-        session: SessionId,
-        name: Option<String>,
-    },
+    Return { session: SessionId, name: Option<String> },
     /// Delete what the trash has of it, for good.
-    Empty {
-        session: SessionId,
-    },
+    Empty { session: SessionId },
     /// Take note of the damage to its record, and of what took the daemon down.
-    Acknowledge {
-        session: SessionId,
-    },
-    Answer {
-        session: SessionId,
-        ask: Option<AskId>,
-        answer: String,
-        /// Why it is a no.
-        reason: Option<String>,
-    },
+    Acknowledge { session: SessionId },
+    /// Answer what it asks.
+    Answer { session: SessionId, ask: Option<AskId>, answer: String, reason: Option<String> },
     /// Have the rules answer what it asks, or not.
-    SetAutoYes {
-        session: SessionId,
-        on: bool,
-    },
+    SetAutoYes { session: SessionId, on: bool },
     /// Have it use no more than this before a person is asked. So much was used before.
-    SetBudget {
-        session: SessionId,
-        budget: Option<Box<Budget>>,
-        cost_micros: u64,
-        tokens: u64,
-    },
+    SetBudget { session: SessionId, budget: Option<Box<Budget>>, cost_micros: u64, tokens: u64 },
     /// Label, pin or snooze it.
-    Triage {
-        session: SessionId,
-        put: Put,
-    },
+    Triage { session: SessionId, put: Put },
     /// Note that somebody begins to type into its terminal.
-    BeginTyping {
-        session: SessionId,
-    },
+    BeginTyping { session: SessionId },
     /// Change what a loop is asked to be.
-    SetLoop {
-        session: SessionId,
-        change: LoopChange,
-    },
+    SetLoop { session: SessionId, change: LoopChange },
 }
 
 impl Command {
-    /// The session that is meant.
     pub fn session(&self) -> &SessionId {
         match self {
             Self::New { id: session, .. }
@@ -248,53 +187,28 @@ pub enum IfRunning {
 /// What came of an effect.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
-    WorktreeMade {
-        op: OpId,
-        worktree: String,
-        branch: Option<String>,
-        notes: Vec<String>,
-    },
-    WorktreeFailed {
-        op: OpId,
-        why: Why,
-    },
-    StartChecked {
-        op: OpId,
-        result: Result<Checked, ResumeFault>,
-    },
-    ProcessStarted {
-        op: OpId,
-        generation: u32,
-        process: Process,
-        began_at: u64,
-    },
-    ProcessNotStarted {
-        op: OpId,
-        fault: ResumeFault,
-    },
-    Delivered {
-        message: MessageId,
-    },
-    NotDelivered {
-        message: MessageId,
-        why: String,
-    },
+    /// There is a place to work in.
+    WorktreeMade { op: OpId, worktree: String, branch: Option<String>, notes: Vec<String> },
+    /// There is none, and why.
+    WorktreeFailed { op: OpId, why: Why },
+    /// Whether a start can succeed.
+    StartChecked { op: OpId, result: Result<Checked, ResumeFault> },
+    /// The holder reports a process.
+    ProcessStarted { op: OpId, generation: u32, process: Process, began_at: u64 },
+    /// There is none, and why.
+    ProcessNotStarted { op: OpId, fault: ResumeFault },
+    /// It was handed over.
+    Delivered { message: MessageId },
+    /// It was not, and may be later.
+    NotDelivered { message: MessageId, why: String },
     /// It was handed over, and nothing shows that the agent took it.
-    NotTaken {
-        message: MessageId,
-    },
+    NotTaken { message: MessageId },
     /// It cannot be handed over as it is, now or later.
-    Undeliverable {
-        message: MessageId,
-        why: String,
-    },
-    AnswerGiven {
-        ask: AskId,
-    },
-    AnswerNotGiven {
-        ask: AskId,
-        why: Why,
-    },
+    Undeliverable { message: MessageId, why: String },
+    /// It was handed over.
+    AnswerGiven { ask: AskId },
+    /// It was not, and why.
+    AnswerNotGiven { ask: AskId, why: Why },
     /// The user's bounds have been asked about a session that is parked at a usage limit.
     ReturnPlanned {
         /// When it may go on by itself, if it may.
@@ -303,78 +217,39 @@ pub enum Outcome {
         now: WallMs,
     },
     /// Its agent has used so much by now.
-    Used {
-        cost_micros: u64,
-        tokens: u64,
-    },
+    Used { cost_micros: u64, tokens: u64 },
     /// It was looked at what keeps an idle session awake.
-    UseChecked {
-        spell: u64,
-        cause: StopCause,
-        usage: Use,
-    },
+    UseChecked { spell: u64, cause: StopCause, usage: Use },
     /// What the rules say about this very question of this very process: the next one may ask the same
     /// with other programs at hand.
-    Judged {
-        generation: u32,
-        ask: Ask,
-        verdict: Verdict,
-    },
-    SaveChecked {
-        op: OpId,
-        result: Result<(), Why>,
-    },
-    TerminalCaptured {
-        op: OpId,
-        screen_at: u64,
-    },
-    CaptureFailed {
-        op: OpId,
-        what: Captured,
-        why: Why,
-    },
-    NotInterrupted {
-        generation: u32,
-        why: Why,
-    },
+    Judged { generation: u32, ask: Ask, verdict: Verdict },
+    /// Whether the worktree could be saved.
+    SaveChecked { op: OpId, result: Result<(), Why> },
+    /// The screen is kept as of this offset.
+    TerminalCaptured { op: OpId, screen_at: u64 },
+    /// Screen or conversation could not be kept.
+    CaptureFailed { op: OpId, what: Captured, why: Why },
+    /// Its turn could not be stopped.
+    NotInterrupted { generation: u32, why: Why },
     /// It took longer than it may.
-    CaptureOverdue {
-        op: OpId,
-        why: Why,
-    },
-    SnapshotTaken {
-        op: OpId,
-        moment: Moment,
-        result: Result<Taken, Why>,
-    },
+    CaptureOverdue { op: OpId, why: Why },
+    /// The worktree is saved for a pause, or could not be.
+    SnapshotTaken { op: OpId, moment: Moment, result: Result<Taken, Why> },
     /// It took longer than it may.
-    SnapshotOverdue {
-        op: OpId,
-        moment: Moment,
-        why: Why,
-    },
-    Frozen {
-        op: OpId,
-        result: Result<(), Why>,
-    },
-    Thawed {
-        op: OpId,
-        result: Result<(), Why>,
-    },
-    Swept {
-        op: OpId,
-        left: Leftovers,
-    },
+    SnapshotOverdue { op: OpId, moment: Moment, why: Why },
+    /// It stands still, or could not be stopped.
+    Frozen { op: OpId, result: Result<(), Why> },
+    /// It goes on, or could not be let go.
+    Thawed { op: OpId, result: Result<(), Why> },
+    /// What an earlier process has left was ended.
+    Swept { op: OpId, left: Leftovers },
     /// The session's own folder is gone while its process runs.
     FolderLost,
-    ProcessEnded {
-        generation: u32,
-        exit: Exit,
-    },
-    ChoreEnded {
-        op: OpId,
-        result: Result<Done, Why>,
-    },
+    /// A start's process is gone.
+    ProcessEnded { generation: u32, exit: Exit },
+    /// What was done with what it holds.
+    ChoreEnded { op: OpId, result: Result<Done, Why> },
+    /// The worktree is saved beside all else, or could not be.
     WorktreeSaved {
         op: Option<OpId>,
         occasion: Occasion,
@@ -382,31 +257,20 @@ pub enum Outcome {
         result: Result<SnapshotRef, Why>,
     },
     /// What could not be deleted of it is told, where something could not; else why it stays.
-    WorktreeCleared {
-        op: OpId,
-        result: Result<Option<Why>, Why>,
-    },
+    WorktreeCleared { op: OpId, result: Result<Option<Why>, Why> },
     /// So many entries were summed up; this file has them.
-    Compacted {
-        op: Option<OpId>,
-        entries: u64,
-        original: String,
-    },
+    Compacted { op: Option<OpId>, entries: u64, original: String },
+    /// What an iteration has left.
     LookedBack(LookedBack),
-    NotCompacted {
-        op: Option<OpId>,
-        why: Why,
-    },
+    /// The conversation stays as it was.
+    NotCompacted { op: Option<OpId>, why: Why },
     /// A person has looked at the session not long ago.
-    CompactionEarly {
-        wait: Duration,
-    },
+    CompactionEarly { wait: Duration },
 }
 
 /// What a look before a start has shown.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Checked {
-    /// How the worktree was found.
     pub found: Option<Found>,
     /// What came of a set-up that ran again.
     pub set_up: Option<Vec<String>>,
@@ -434,7 +298,6 @@ pub struct Taken {
     pub warning: Option<Why>,
 }
 
-/// What a chore has done.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Done {
     PutAside { place: String },

@@ -86,7 +86,6 @@ pub struct Times {
     pub ended_at: Option<WallMs>,
 }
 
-/// What was saved of it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Saved {
@@ -129,7 +128,6 @@ pub struct Course {
     pub rule: Rule,
     /// How often it has become idle, or has got another time for it: each spell has its own timer.
     pub idle_spells: u64,
-    /// When it was last resumed.
     pub resumed_at: Option<WallMs>,
     /// The last pause, while it lasts.
     pub paused_at: Option<WallMs>,
@@ -204,7 +202,6 @@ impl Seldom for Upkeep {
 pub struct Damage {
     /// Records that are lost, at most.
     pub lost: u64,
-    /// Where the damaged log is kept.
     pub kept: String,
 }
 
@@ -218,7 +215,6 @@ pub struct Bar {
 /// Where a removed session is until its trash is emptied.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trashed {
-    /// When it was put there.
     pub at: WallMs,
     pub place: String,
     pub from: Rest,

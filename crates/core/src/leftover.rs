@@ -15,7 +15,6 @@ pub struct Companion {
     pub command: String,
     /// Its working directory, where it could be read.
     pub cwd: Option<String>,
-    /// The ports that it listened on.
     pub ports: Vec<u16>,
 }
 

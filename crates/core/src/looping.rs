@@ -14,7 +14,6 @@ use serde::{Deserialize, Serialize};
 /// How often in a row an iteration may leave everything as it was.
 pub const STALE_MAX: u32 = 3;
 
-/// A loop as it stands.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Loop {
     /// What it was asked to be, as of now.
@@ -70,7 +69,6 @@ pub enum LoopStage {
     },
 }
 
-/// What has ended a loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LoopEnd {
@@ -108,9 +106,7 @@ pub struct LoopTrace {
 /// A pause that waits for the end of an iteration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LoopPause {
-    /// The operation.
     pub op: OpId,
-    /// What was asked for.
     #[serde(flatten)]
     pub wish: PauseWish,
 }
@@ -118,7 +114,6 @@ pub struct LoopPause {
 /// What a look back at an iteration has shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LookedBack {
-    /// The iteration.
     pub iteration: u32,
     /// What ends it, if something does: what was to be reached is, or its list is done.
     pub reached: Option<LoopEnd>,
@@ -132,7 +127,6 @@ pub struct LookedBack {
     pub note: Option<String>,
 }
 
-/// What has happened to a loop.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LoopEvent {

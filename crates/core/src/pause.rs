@@ -14,7 +14,6 @@ pub enum Captured {
     Conversation,
 }
 
-/// What is asked of a pause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PauseWish {
     /// How much it may disturb.
@@ -38,7 +37,6 @@ impl PauseWish {
 /// What a pause has to tell afterwards.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PauseRecord {
-    /// When it was confirmed.
     pub at: WallMs,
     pub reason: PauseReason,
     /// Which rule said that stopping was safe.
@@ -61,7 +59,6 @@ pub struct PauseRecord {
 #[serde(rename_all = "snake_case")]
 pub enum PauseReason {
     User,
-    /// The user interrupted a run.
     UserInterrupt,
     /// Memory or processes ran short.
     Resource,
@@ -72,7 +69,6 @@ pub enum PauseReason {
     Global,
     /// The agent's usage limit was reached.
     RateLimit,
-    /// The budget was used up.
     Budget,
     /// The machine or the daemon shuts down.
     Shutdown,
@@ -101,7 +97,6 @@ pub enum OnTimeout {
     Force,
 }
 
-/// How far a pause is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PauseStep {

@@ -23,7 +23,6 @@ pub enum Phase {
         awaited: bool,
         /// What follows once the process is gone and its worktree was saved.
         then: AfterStop,
-        /// What it is ended for.
         cause: StopCause,
     },
     /// Nothing runs.
@@ -78,7 +77,6 @@ pub enum StopCause {
 }
 
 impl StopCause {
-    /// Whether it was asked for.
     pub fn is_asked(&self) -> bool {
         *self == Self::Asked
     }
@@ -151,11 +149,9 @@ pub enum StartCause {
     Restart,
 }
 
-/// How far a start is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StartStep {
-    /// The worktree is being made.
     Worktree,
     /// Directory, program and transcript are being looked at.
     Check,

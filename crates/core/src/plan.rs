@@ -26,12 +26,10 @@ use std::sync::Arc;
 /// takes one does the same work for a task of three as for one of ten thousand.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
-    /// Its id.
     pub id: PlanId,
     /// What was asked for last.
     #[serde(with = "whole")]
     pub spec: Arc<PlanSpec>,
-    /// How it is executed.
     pub pace: Pace,
     /// Why nothing begins by itself, if so.
     pub paused: Option<PlanPause>,
@@ -51,7 +49,6 @@ pub struct Plan {
     pub skipped: BTreeSet<String>,
     /// Where its branch has to be at least: the last commit that something was merged by.
     pub tip: Option<String>,
-    /// When it was begun.
     pub created_at: WallMs,
     /// When it was last executed; 0 of a version that did not know.
     #[serde(default)]
@@ -67,11 +64,9 @@ pub struct Plan {
 /// What a plan is, as its file had it when it was read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanSpec {
-    /// What it is about.
     pub title: Option<String>,
     /// Its name in the names of branches.
     pub slug: String,
-    /// Root of the repository.
     pub repo_root: String,
     /// The branch that gets everything.
     pub branch: String,
@@ -92,11 +87,9 @@ pub struct PlanSpec {
 pub struct Origin {
     /// The worktree of the user's that it lies in.
     pub checkout: String,
-    /// Its path there.
     pub file: String,
 }
 
-/// A task, as the file had it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskSpec {
     pub id: String,
@@ -131,7 +124,6 @@ impl TaskSpec {
     }
 }
 
-/// How a plan is executed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pace {
     /// So many runs at a time.
@@ -170,14 +162,11 @@ pub enum PlanPause {
 /// One attempt at a task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Run {
-    /// Its id.
     pub id: RunId,
-    /// The task.
     pub task: String,
     /// What that said when it began; 0 where it is not known.
     #[serde(default)]
     pub said: u64,
-    /// How far it is.
     pub step: RunStep,
     /// Who works on it.
     pub session: Option<SessionId>,
@@ -195,7 +184,6 @@ pub struct Run {
     /// What of that was granted already when a person had it go on.
     #[serde(default)]
     pub granted_micros: u64,
-    /// When it began.
     pub created_at: WallMs,
     /// When it last became something else.
     pub updated_at: WallMs,
@@ -207,7 +195,6 @@ pub struct Run {
     pub superseded_by: Option<RunId>,
 }
 
-/// How far a run is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunStep {
@@ -303,7 +290,6 @@ pub fn named(given: &str) -> (Option<&str>, &str) {
 }
 
 impl Plan {
-    /// The run of this id.
     pub fn run(&self, id: &RunId) -> Option<&Run> {
         self.runs.get(id)
     }
@@ -347,12 +333,10 @@ impl Plan {
         Before { done, skipped }
     }
 
-    /// The latest run of a task.
     pub fn latest_run(&self, task: &str) -> Option<&Run> {
         self.latest.get(task).and_then(|id| self.runs.get(id))
     }
 
-    /// The task of this id.
     pub fn task(&self, id: &str) -> Option<&TaskSpec> {
         self.schedule.place(id).and_then(|at| self.spec.tasks.get(at))
     }
@@ -391,7 +375,6 @@ pub fn schedule_of(tasks: &[TaskSpec]) -> Schedule {
     Schedule::new(&links)
 }
 
-/// What has happened to a plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PlanEvent {

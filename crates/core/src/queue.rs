@@ -22,7 +22,6 @@ pub const MESSAGE_BYTES_MAX: usize = 1024 * 1024;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TooLong {
     pub length: usize,
-    /// How long it may be.
     pub most: usize,
 }
 

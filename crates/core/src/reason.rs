@@ -232,35 +232,21 @@ impl Why {
 stored_as_text! {
     /// What was asked of a session.
     Verb {
-        /// `send`.
         Send = "send to",
-        /// `pause`.
         Pause = "pause",
-        /// `pause --cancel`.
         CancelPause = "cancel a pause of",
-        /// `resume`.
         Resume = "resume",
-        /// `restart`.
         Restart = "restart",
-        /// `timeout`.
         LimitIdle = "set the idle timeout of",
-        /// `budget`.
         Budget = "set the budget of",
-        /// `label`, `pin`, `snooze`.
         Triage = "label, pin or snooze",
-        /// `rm`.
         Remove = "rm",
-        /// `restore`.
         Restore = "restore",
-        /// `snapshot`.
         Snapshot = "snapshot",
-        /// `compact`.
         Compact = "compact",
-        /// `merge`.
         Merge = "merge",
         /// `trash restore`.
         Return = "take out of the trash",
-        /// `trash empty`.
         Empty = "empty from the trash",
     }
 }

@@ -33,11 +33,7 @@ pub enum Refusal {
     /// A living session has this name already.
     NameTaken { name: String },
     /// The name cannot be a session's.
-    BadName {
-        name: String,
-        /// What is wrong with it.
-        why: BadName,
-    },
+    BadName { name: String, why: BadName },
     /// A process of another session is at work in the same folder.
     PlaceTaken {
         place: String,
@@ -54,11 +50,7 @@ pub enum Refusal {
         holders: Vec<String>,
     },
     /// What the gate has stopped was written down, and that cannot be read. It is kept.
-    GateDamaged {
-        path: String,
-        /// What is wrong with it.
-        why: String,
-    },
+    GateDamaged { path: String, why: String },
     /// It has not stopped in time, and is paused at the end of its turn.
     StillAtWork {
         session: String,
@@ -133,11 +125,7 @@ pub enum Refusal {
     /// Nothing waits for an answer.
     NothingAsked { session: String },
     /// Another request than the named one is open, or several are.
-    WrongAsk {
-        session: String,
-        /// The ones that are open.
-        open: Vec<AskId>,
-    },
+    WrongAsk { session: String, open: Vec<AskId> },
     /// An answer to this request is on its way.
     AnswerUnderWay { session: String },
     /// What is asked has no such answer.
@@ -276,7 +264,6 @@ pub struct PlanFileFault {
     pub why: PlanFileWhy,
 }
 
-/// What is wrong with the file of a plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PlanFileWhy {
@@ -298,12 +285,10 @@ pub enum PlanFileWhy {
 pub struct LineFault {
     /// The line, counted from 1.
     pub line: usize,
-    /// What is wrong there, in one line.
     pub why: String,
 }
 
 impl LineFault {
-    /// What is wrong in this line.
     pub fn new(line: usize, why: impl Into<String>) -> Self {
         Self { line, why: why.into() }
     }

@@ -45,7 +45,6 @@ pub enum Rule {
     AsksNoMore,
     /// The screen tells, where that is all there is.
     Screen(ScreenState),
-    /// A pause has stopped it.
     Paused(SafeRule),
     Stopped,
     /// It was ended with the daemon.
@@ -114,7 +113,6 @@ pub enum Doing {
     Background,
     /// It was handed a message, and has not shown yet that it took it.
     Receiving,
-    /// Its turn has not ended.
     TurnOpen,
     Printing,
     /// It is quiet, and it is unknown what for.

@@ -10,7 +10,6 @@ use std::str::FromStr;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
-    /// In a terminal of its own.
     Terminal,
     /// By lines on its standard streams.
     Headless,
@@ -22,9 +21,7 @@ pub enum Mode {
 pub struct Traits {
     /// Where its session id comes from.
     pub refs: RefOrigin,
-    /// How it tells what it is doing.
     pub signs: SignSource,
-    /// When it takes a message.
     pub takes: Takes,
 }
 
@@ -161,7 +158,6 @@ impl IdleLimit {
     }
 }
 
-/// What was typed is no time to be idle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NoIdleTime;
 

@@ -12,7 +12,6 @@ pub const WARN_PERCENT: u64 = 80;
 pub(crate) const GRANT: &str = "grant";
 pub(crate) const LEAVE: &str = "leave";
 
-/// What was used of an agent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Used {
@@ -22,7 +21,6 @@ pub struct Used {
     pub ms: u64,
 }
 
-/// What is used of a budget.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Spending {
@@ -112,26 +110,15 @@ impl Seldom for Spending {
 #[serde(rename_all = "snake_case")]
 pub enum SpendingEvent {
     /// Of the day: it is another one.
-    Began {
-        date: String,
-    },
+    Began { date: String },
     /// It is another one, or none, and counts from here: so much was used before.
-    Set {
-        budget: Option<Box<Budget>>,
-        cost_micros: u64,
-        tokens: u64,
-    },
+    Set { budget: Option<Box<Budget>>, cost_micros: u64, tokens: u64 },
     /// So much was ever used by now; of the day, on that day.
-    Used {
-        cost_micros: u64,
-        tokens: u64,
-    },
-    Warned {
-        what: String,
-    },
-    Reached {
-        what: String,
-    },
+    Used { cost_micros: u64, tokens: u64 },
+    /// It goes towards its end.
+    Warned { what: String },
+    /// It is used up.
+    Reached { what: String },
     /// As much again.
     Granted,
 }

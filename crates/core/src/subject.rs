@@ -19,7 +19,6 @@ const HOUSE: &str = ":house";
 const PLAN: &str = ":plan:";
 
 impl Subject {
-    /// The session, if it is one.
     pub fn session(&self) -> Option<&SessionId> {
         match self {
             Self::Session(id) => Some(id),
@@ -27,12 +26,10 @@ impl Subject {
         }
     }
 
-    /// Whether it is this session.
     pub fn is(&self, session: &SessionId) -> bool {
         self.session() == Some(session)
     }
 
-    /// The text that it is stored as.
     pub fn stored(&self) -> Cow<'_, str> {
         match self {
             Self::House => Cow::Borrowed(HOUSE),

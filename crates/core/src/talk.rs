@@ -6,7 +6,6 @@ use crate::tree::PathList;
 use crate::verdict::{Answerer, Want};
 use serde::{Deserialize, Serialize};
 
-/// A message on its way to an agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Message {
     pub id: MessageId,
@@ -63,7 +62,6 @@ pub enum Delivery {
     Doubtful,
 }
 
-/// Something an agent asks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ask {
     pub id: AskId,
@@ -121,7 +119,6 @@ impl Ask {
         }
     }
 
-    /// The same, with what it wants to do.
     #[must_use]
     pub fn wanting(self, wants: Option<Want>) -> Self {
         Self { wants, ..self }
@@ -214,7 +211,6 @@ impl Ask {
         }
     }
 
-    /// Whether this can be answered so.
     pub fn takes(&self, answer: &str) -> bool {
         self.choices.as_ref().is_none_or(|choices| choices.iter().any(|one| one == answer))
     }
@@ -263,7 +259,6 @@ pub const ALLOW_FOR_SESSION: &str = "allow_for_session";
 /// The answer that forbids it, and that leaves a question without one.
 pub const DENY: &str = "deny";
 
-/// What kind of thing is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AskKind {

@@ -12,7 +12,6 @@ use std::time::Duration;
 /// Milliseconds since the Unix epoch.
 pub type WallMs = i64;
 
-/// What a timer is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TimerKey {
     /// How long a pause waits for the agent to come to a safe state.
@@ -41,7 +40,6 @@ pub enum TimerKey {
     Work { warned: bool },
 }
 
-/// When a timer fires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum When {
     /// After a span, whatever the clock on the wall says meanwhile.

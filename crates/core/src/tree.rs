@@ -40,12 +40,10 @@ pub enum Found {
     Restored {
         /// What it was brought back from.
         snapshot: SnapshotRef,
-        /// What could not be as it was.
         notes: Vec<String>,
     },
 }
 
-/// What a worktree was restored to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Restored {
     /// What it was brought back from.
@@ -77,7 +75,6 @@ impl PathList {
         list
     }
 
-    /// The paths in one line.
     pub fn line(&self) -> String {
         let more = self.total.saturating_sub(self.first.len());
         let line = self.first.join(", ");

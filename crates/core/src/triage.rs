@@ -29,7 +29,6 @@ pub enum Snooze {
     Change,
 }
 
-/// What becomes of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Put {
     Labels { add: Vec<String>, remove: Vec<String> },

@@ -90,7 +90,6 @@ pub enum Unruled {
     OpenQuote,
     /// A word in the program's place that shells may take for something else.
     OddProgram,
-    /// No rule is about this program.
     NoRule,
     /// The user's rule about this program may not be used.
     Barred,

@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Name of the file.
 const NAME: &str = "card.json";
 
 /// Whether a session's folder is made for its card.
@@ -29,7 +28,6 @@ pub(crate) fn write(dir: &Path, folder: Folder, card: &Card) -> io::Result<()> {
     durable::replace(dir, NAME, &serde_json::to_vec(card)?)
 }
 
-/// Where every session has its folder.
 pub(crate) fn sessions_folder(home: &Home) -> PathBuf {
     home.state.join("sessions")
 }

@@ -42,7 +42,6 @@ pub(crate) fn is_done(tally: &Tally) -> bool {
     tally.done > 0 && tally.active + tally.open == 0
 }
 
-/// Whether there is a list in this text of which nothing is open.
 pub(crate) fn has_nothing_open(text: &str) -> bool {
     is_done(&count(text))
 }

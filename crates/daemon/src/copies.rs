@@ -40,7 +40,6 @@ pub(crate) fn folder(state: &Path) -> PathBuf {
     state.join("backup")
 }
 
-/// What is to be written.
 enum Job {
     /// Copy records, and then the state.
     Copy(Piece),
@@ -62,7 +61,6 @@ struct Piece {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
     Open,
-    /// The log is closed, and this is all of it.
     Closed,
 }
 
@@ -71,7 +69,6 @@ pub(crate) struct Copies {
     thread: JoinHandle<()>,
     /// The last record that is copied; `None` while that is not known yet.
     copied: Option<u64>,
-    /// A copy is being written.
     under_way: bool,
     /// Another is wanted at once.
     due: bool,

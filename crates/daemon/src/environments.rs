@@ -56,11 +56,9 @@ pub(crate) struct Caller {
 struct Known {
     note: Option<Arc<EnvNote>>,
     env: Option<(Arc<Env>, EnvOrigin)>,
-    /// The limits that came with the environment.
     limits: Vec<Limit>,
 }
 
-/// The environments of all sessions.
 pub(crate) struct Environments {
     home: Home,
     own: Env,

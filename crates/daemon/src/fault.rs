@@ -12,7 +12,6 @@ pub enum DaemonFault {
     /// The state folder is not usable.
     #[error("{}: {why}", path.display())]
     Folder { path: PathBuf, why: String },
-    /// The configuration has a fault.
     #[error("{0}")]
     Config(String),
     /// The event log cannot be used.

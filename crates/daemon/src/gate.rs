@@ -29,13 +29,10 @@ const BYTES_MAX: u64 = 16 * 1024 * 1024;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct GateFile {
-    /// [`SCHEMA`].
     pub(crate) schema_version: u32,
-    /// The log that it belongs to.
     pub(crate) log_id: String,
     /// The number of the operation that shut the gate.
     pub(crate) gate: u64,
-    /// When the gate was shut.
     pub(crate) paused_at: String,
     /// Why: `user` or `shutdown`.
     pub(crate) reason: glis_core::pause::PauseReason,
@@ -47,7 +44,6 @@ pub(crate) struct GateFile {
     pub(crate) plan_tasks: Vec<PlanTask>,
 }
 
-/// A task of a plan that is not done.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PlanTask {
@@ -71,7 +67,6 @@ pub(crate) struct AgentState {
     pub(crate) memory: Memory,
     /// Everything that it asked when it was stopped.
     pub(crate) pending_tool_calls: Vec<String>,
-    /// Its turn was cut off.
     pub(crate) cut_off: bool,
 }
 

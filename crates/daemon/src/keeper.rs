@@ -25,7 +25,6 @@ pub enum Standing {
     Attended,
 }
 
-/// Whether there is to be a keeper.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Wanted {
     No,

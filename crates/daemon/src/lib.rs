@@ -109,7 +109,6 @@ use tracing::{info, warn};
 /// What only the program itself knows and can do.
 pub struct Own {
     pub standing: Standing,
-    /// The build that it is of.
     pub build: Build,
     /// Has the first byte of a file set to `!` if this process ends itself by a fault.
     pub mark_death: fn(&File) -> io::Result<()>,

@@ -14,7 +14,6 @@ use tokio::sync::{mpsc, oneshot};
 /// comes then is refused, and its sender is told.
 const WAITING_MAX: usize = 64;
 
-/// Something to tell a holder.
 #[derive(Debug)]
 pub(crate) enum HolderCommand {
     Deliver {
@@ -42,7 +41,6 @@ pub(crate) enum HolderCommand {
 /// holders are told nothing for hours.
 pub(crate) type Commands = mpsc::Receiver<Box<HolderCommand>>;
 
-/// The ways to all holders.
 #[derive(Default)]
 pub(crate) struct Links {
     ways: Mutex<HashMap<SessionId, mpsc::Sender<Box<HolderCommand>>>>,

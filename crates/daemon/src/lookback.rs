@@ -158,7 +158,6 @@ impl LookBack {
     }
 }
 
-/// The folder that it works in.
 fn folder_of(session: &Session) -> Result<PathBuf, String> {
     let folder = session.place.worktree.as_ref().map(PathBuf::from).filter(|path| path.is_dir());
     folder.ok_or_else(|| "its worktree is gone".to_owned())

@@ -23,7 +23,6 @@ const LOOK_TIME: Duration = Duration::from_secs(3);
 /// was seen right before one that hangs is looked at again.
 const TELL_PACE: Duration = Duration::from_millis(2);
 
-/// The looks that are under way.
 pub(crate) struct Looks {
     pools: Pools,
     time: Duration,

@@ -178,7 +178,6 @@ impl Mailbox {
         wait.await.ok()
     }
 
-    /// The gate as it is.
     pub(crate) async fn gate(&self) -> Option<Gate> {
         self.house(|house| house.gate().clone()).await
     }

@@ -49,9 +49,7 @@ pub(crate) struct Notifier {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum About {
     Session(SessionId),
-    /// The work of a run.
     Run(PlanId, RunId),
-    /// A task that is proposed.
     Task(PlanId, String),
     /// A plan of which nothing more begins.
     Plan(PlanId),
@@ -61,7 +59,6 @@ enum About {
 
 /// What was told last of each, until the user has had a hand in it.
 type Told = HashMap<About, (Kind, String)>;
-/// What is to be told.
 type Due = BTreeMap<About, News>;
 
 impl Notifier {

@@ -10,7 +10,6 @@ use glis_core::{House, PlanEvent, RunId, Status};
 use glis_wire::plan::{PlanRow, PlanView, RECORD_SCHEMA, RunView, TaskState, TaskView};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A run, with its session as that is.
 pub(crate) fn run(plan: &Plan, run: &Run, session: Option<&Session>) -> RunView {
     let pause = session.and_then(Session::pause_record);
     let task = plan.task(&run.task);
@@ -125,12 +124,10 @@ fn moves(run: &Run, session: Option<&Session>) -> bool {
     }
 }
 
-/// The session of a run.
 pub(crate) fn session_of<'h>(house: &'h House, run: &Run) -> Option<&'h Session> {
     run.session.as_ref().and_then(|id| house.session(id))
 }
 
-/// The run that an event of a plan is about.
 pub(crate) fn run_of(event: &PlanEvent) -> Option<&RunId> {
     match event {
         PlanEvent::RunBegan { run, .. }

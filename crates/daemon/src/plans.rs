@@ -426,7 +426,6 @@ impl Plans {
     }
 }
 
-/// The runs that an event of a plan is about.
 fn runs_of(event: &PlanEvent) -> impl Iterator<Item = &RunId> {
     let former =
         if let PlanEvent::RunBegan { restart_of, .. } = event { restart_of.as_ref() } else { None };

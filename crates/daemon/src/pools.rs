@@ -47,13 +47,11 @@ pub(crate) fn threads() -> usize {
     PLACES.iter().sum()
 }
 
-/// What a panic said.
 pub(crate) type Panic = Box<dyn Any + Send>;
 
 /// A place, held until it is dropped.
 pub(crate) type Place = OwnedSemaphorePermit;
 
-/// The places of all kinds.
 #[derive(Clone)]
 pub(crate) struct Pools([Arc<Semaphore>; PLACES.len()]);
 

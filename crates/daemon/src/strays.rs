@@ -14,11 +14,9 @@ use tracing::warn;
 /// A holder that the log does not know.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Stray {
-    /// The id of its session.
     pub(crate) session: String,
     pub(crate) holder: i32,
     began: u64,
-    /// Its agent, if that has not ended.
     pub(crate) agent: Option<i32>,
 }
 

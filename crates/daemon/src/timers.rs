@@ -24,7 +24,6 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::Notify;
 
-/// The timers that are set.
 pub(crate) struct Timers {
     pub(crate) time: Time,
     settings: Arc<Settings>,

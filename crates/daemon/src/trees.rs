@@ -77,7 +77,6 @@ impl Trees {
         );
     }
 
-    /// Takes the snapshot of a pause.
     pub(crate) fn take_snapshot(self: &Arc<Self>, session: &Session, op: OpId, moment: Moment) {
         let told = move |result: Result<Taken, String>| Outcome::SnapshotTaken {
             op,

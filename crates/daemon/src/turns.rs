@@ -7,7 +7,6 @@ use glis_snapshot::Task;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-/// The turns of all sessions.
 #[derive(Debug, Default)]
 pub(crate) struct Turns {
     locks: Mutex<HashMap<SessionId, Arc<Mutex<()>>>>,

@@ -23,7 +23,6 @@ pub(crate) fn note(folder: &Folder, offset: u64, size: Size) -> io::Result<()> {
     file.write_all(format!("{offset} {} {}\n", size.columns, size.rows).as_bytes())
 }
 
-/// The last offset that a size was noted for.
 pub(crate) fn last_offset(folder: &Folder) -> u64 {
     let text = whole(folder).unwrap_or_default();
     let last = text.lines().rev().find_map(|line| line.split(' ').next()?.parse().ok());

@@ -39,7 +39,6 @@ pub(crate) struct Ends {
 #[derive(Debug)]
 pub(crate) struct Fault {
     pub(crate) kind: BirthFault,
-    /// For a person.
     pub(crate) message: String,
 }
 

@@ -30,26 +30,16 @@ pub(crate) enum Step {
     #[default]
     Running,
     /// SIGINT was sent; then this long for SIGTERM.
-    Interrupting {
-        until: Instant,
-        terminate: Duration,
-    },
-    Terminating {
-        until: Instant,
-    },
+    Interrupting { until: Instant, terminate: Duration },
+    /// SIGTERM was sent.
+    Terminating { until: Instant },
     /// The agent is gone; what it left was asked to go.
-    Leaving {
-        until: Instant,
-        look: Look,
-    },
-    Killing {
-        until: Instant,
-        look: Look,
-    },
+    Leaving { until: Instant, look: Look },
+    /// SIGKILL was sent, to all that is left.
+    Killing { until: Instant, look: Look },
     /// No process is left; the last of the output is read.
-    Draining {
-        until: Instant,
-    },
+    Draining { until: Instant },
+    /// All of it is over.
     Ended(Ended),
 }
 
@@ -74,7 +64,6 @@ impl Look {
 pub(crate) struct Ended {
     pub(crate) record: ExitRecord,
     pub(crate) kept: bool,
-    /// Whether the daemon has it.
     pub(crate) collected: bool,
     pub(crate) keep_again_at: Instant,
     pub(crate) progress_at: Instant,

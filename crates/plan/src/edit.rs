@@ -24,7 +24,6 @@ pub struct Changes {
     pub parent: Change<String>,
     /// What has to be done before.
     pub needs: Change<Vec<String>>,
-    /// The agent that works on it.
     pub agent: Change<String>,
     /// The manner of that agent.
     pub persona: Change<String>,

@@ -47,7 +47,6 @@ pub struct Task {
     pub parent: Option<String>,
     /// What has to be done before. What its group needs, it needs too.
     pub needs: Vec<String>,
-    /// The agent that works on it.
     pub agent: Option<String>,
     /// The manner of that agent.
     pub persona: Option<String>,
@@ -76,7 +75,6 @@ impl Plan {
         if faults.is_empty() { Ok(plan) } else { Err(faults) }
     }
 
-    /// The task of this id.
     pub fn task(&self, id: &str) -> Option<&Task> {
         self.tasks.iter().find(|task| task.id == id)
     }
@@ -110,7 +108,6 @@ impl Plan {
         work.iter().filter_map(fault).collect()
     }
 
-    /// Whether a task is a group.
     pub fn is_group(&self, id: &str) -> bool {
         self.tasks.iter().any(|task| task.parent.as_deref() == Some(id))
     }

@@ -31,7 +31,6 @@ pub(crate) enum Signals {
 pub enum Voice {
     /// As they come.
     Aloud,
-    /// For one document.
     Kept,
 }
 

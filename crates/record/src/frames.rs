@@ -16,7 +16,6 @@ const EVERY_BYTES: u64 = 2 * 1024 * 1024;
 /// Name of their folder in that of the session.
 const FOLDER: &str = "frames";
 
-/// The key frames of one session.
 #[derive(Debug)]
 pub struct KeyFrames {
     dir: PathBuf,

@@ -43,7 +43,6 @@ impl Files {
     }
 }
 
-/// The file, if it is there.
 pub fn find(place: &FileLocation) -> Option<PathBuf> {
     match place {
         FileLocation::At(path) => Some(PathBuf::from(path)).filter(|path| path.exists()),

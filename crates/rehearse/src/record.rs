@@ -16,27 +16,25 @@ pub(crate) struct Record {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(crate) enum Body {
+    /// A message came.
     User {
         text: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         id: Option<Value>,
     },
+    /// It works on it.
     TurnStarted,
+    /// It says something.
     Text {
         text: String,
         #[serde(skip)]
         manner: Manner,
     },
-    ToolStarted {
-        id: String,
-        tool: String,
-        input: Value,
-    },
-    ToolEnded {
-        id: String,
-        output: String,
-        ok: bool,
-    },
+    /// It uses a tool.
+    ToolStarted { id: String, tool: String, input: Value },
+    /// It has used it.
+    ToolEnded { id: String, output: String, ok: bool },
+    /// It asks.
     Ask {
         id: String,
         kind: AskKind,
@@ -46,31 +44,20 @@ pub(crate) enum Body {
         folder: Option<String>,
     },
     /// The ask is over; without an answer when the turn was interrupted.
-    AskGone {
-        id: String,
-        answer: Option<String>,
-    },
-    Todo {
-        items: Vec<String>,
-    },
+    AskGone { id: String, answer: Option<String> },
+    /// Its list of tasks.
+    Todo { items: Vec<String> },
     /// What the conversation has cost so far.
-    Cost {
-        usd: f64,
-    },
-    Limit {
-        reset_at: String,
-    },
+    Cost { usd: f64 },
+    /// It met a usage limit.
+    Limit { reset_at: String },
     /// What came in the way of the turn.
-    Fault {
-        message: String,
-    },
+    Fault { message: String },
     /// How many helpers the agent has in the background, whenever that changes.
-    Background {
-        running: usize,
-    },
-    TurnEnded {
-        result: Outcome,
-    },
+    Background { running: usize },
+    /// It is done.
+    TurnEnded { result: Outcome },
+    /// It goes on in a conversation.
     Resumed,
 }
 
@@ -108,21 +95,12 @@ pub(crate) enum Outcome {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(crate) enum Notice {
-    Session {
-        id: String,
-        model: String,
-        resumed: bool,
-    },
+    /// Who it is.
+    Session { id: String, model: String, resumed: bool },
     /// The agent does not start.
-    Error {
-        kind: String,
-        message: String,
-    },
+    Error { kind: String, message: String },
     /// The agent got something it has no use for, and goes on.
-    Complaint {
-        kind: String,
-        message: String,
-    },
+    Complaint { kind: String, message: String },
 }
 
 /// Writes `words` as one JSON line.

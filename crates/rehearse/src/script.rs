@@ -8,91 +8,60 @@ mod tests;
 /// One thing a message tells the agent to do.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Step {
-    Write {
-        path: String,
-        text: String,
-    },
-    Append {
-        path: String,
-        text: String,
-    },
-    Edit {
-        path: String,
-        old: String,
-        new: String,
-    },
-    Delete {
-        path: String,
-    },
+    /// Writes a file.
+    Write { path: String, text: String },
+    /// Adds to a file.
+    Append { path: String, text: String },
+    /// Puts other words in the place of some.
+    Edit { path: String, old: String, new: String },
+    /// Deletes a file.
+    Delete { path: String },
     /// Leaves its folder for another.
-    Go {
-        path: String,
-    },
-    Run {
-        command: String,
-    },
-    Say {
-        text: String,
-    },
-    Stream {
-        words: u32,
-        rate: Rate,
-    },
-    Approve {
-        text: String,
-    },
-    Question {
-        text: String,
-    },
-    Work {
-        time: Duration,
-    },
-    Todo {
-        items: Vec<String>,
-    },
+    Go { path: String },
+    /// Runs a line in a shell.
+    Run { command: String },
+    /// Says this.
+    Say { text: String },
+    /// Says so many words, bit by bit.
+    Stream { words: u32, rate: Rate },
+    /// Asks whether it may.
+    Approve { text: String },
+    /// Asks this.
+    Question { text: String },
+    /// Works for so long.
+    Work { time: Duration },
+    /// Makes a list of tasks.
+    Todo { items: Vec<String> },
     /// Tells what the conversation has cost so far.
-    Cost {
-        usd: f64,
-    },
-    Limit {
-        reset: Reset,
-    },
+    Cost { usd: f64 },
+    /// Meets a usage limit.
+    Limit { reset: Reset },
     /// Ends the turn with an error.
-    Fail {
-        message: String,
-    },
+    Fail { message: String },
+    /// Tells what it was told.
     Recall,
     /// Takes so much memory and keeps it.
-    Hold {
-        megabytes: usize,
-    },
-    TouchSlowly {
-        path: String,
-        lines: u32,
-        rate: Rate,
-    },
+    Hold { megabytes: usize },
+    /// Writes a file line by line.
+    TouchSlowly { path: String, lines: u32, rate: Rate },
+    /// Heeds no signal, or none but one.
     Ignore(Ignored),
-    Orphan {
-        time: Duration,
-    },
-    Background {
-        time: Duration,
-    },
-    Die {
-        code: u8,
-    },
+    /// Starts a process that leaves its family.
+    Orphan { time: Duration },
+    /// Starts a helper beside its turn.
+    Background { time: Duration },
+    /// Exits.
+    Die { code: u8 },
+    /// Ends itself by a signal.
     Crash,
+    /// Prints what no emulator likes.
     Noise,
-    Garbage {
-        bytes: usize,
-    },
-    Flood {
-        megabytes: u32,
-    },
+    /// Prints bytes that mean nothing.
+    Garbage { bytes: usize },
+    /// Prints as much as that.
+    Flood { megabytes: u32 },
     /// A verb with words it cannot use; saying so beats guessing.
-    Misread {
-        part: String,
-    },
+    Misread { part: String },
 }
 
 /// What the agent is to be deaf to from here on.

@@ -16,7 +16,6 @@ pub(crate) const NESTED_REASON: &str = "nested in a worktree of glis";
 /// What git keeps about one worktree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Record {
-    /// The folder of the record.
     pub(crate) dir: PathBuf,
     /// Where the worktree is said to be; `None` if git was killed before it wrote that.
     pub(crate) path: Option<PathBuf>,
@@ -78,7 +77,6 @@ impl Record {
     }
 }
 
-/// All records of a repository.
 pub(crate) fn records(common: &Path) -> Vec<Record> {
     let entries = fs::read_dir(common.join("worktrees")).into_iter().flatten().flatten();
     entries.map(|entry| Record::read(entry.path())).collect()

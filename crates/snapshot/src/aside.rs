@@ -11,10 +11,8 @@ use crate::scratch::{HOME, now_ns};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What was in the way, and where it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SetAside {
-    /// Where it was moved to.
     pub path: PathBuf,
     /// The snapshot that was taken of it before, if it was a worktree.
     pub reference: Option<String>,

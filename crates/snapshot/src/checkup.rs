@@ -50,7 +50,6 @@ impl Checkup {
         Ok(Self { repo_root, common, format, refs, objects, trees: Trees::default() })
     }
 
-    /// The sessions that have snapshots on a shelf.
     pub fn sessions(&self, shelf: Shelf) -> BTreeSet<String> {
         let prefix = format!("{}/", shelf.prefix());
         let ids = self.refs.keys().filter_map(|name| name.strip_prefix(&prefix)?.split('/').next());

@@ -31,14 +31,11 @@ const OWN: &str = "index.glis";
 /// holds them, ignored or not, and no commit of ours does.
 pub const SENT: &str = ".glis/files";
 
-/// What is to be committed.
 #[derive(Debug, Clone, Copy)]
 pub struct CommitRequest<'a> {
     /// The top of the worktree. No process may be writing to it.
     pub worktree: &'a Path,
-    /// The branch that it has to stand on.
     pub branch: &'a str,
-    /// The message of a commit.
     pub message: &'a str,
     /// What runs the hooks of the repository, if they are to have a say.
     pub hooks: Option<&'a dyn Hooks>,
@@ -58,20 +55,10 @@ pub enum CommitFault {
     /// The worktree stands on another branch, or on none.
     #[error("{} is not on the branch {branch}, but on {}", .worktree.display(),
         .found.as_deref().unwrap_or("no branch"))]
-    OffBranch {
-        worktree: PathBuf,
-        /// The branch that it should be on.
-        branch: String,
-        /// The one that it is on.
-        found: Option<String>,
-    },
+    OffBranch { worktree: PathBuf, branch: String, found: Option<String> },
     /// A merge or the like waits to be finished.
     #[error("a {what} is not finished in {}", .worktree.display())]
-    Unfinished {
-        worktree: PathBuf,
-        /// What it is.
-        what: &'static str,
-    },
+    Unfinished { worktree: PathBuf, what: &'static str },
     /// A folder is a repository of its own, whose files no commit of this one can hold.
     #[error("{path} is a repository of its own, so its files would not be in the commit")]
     Nested {
@@ -84,7 +71,6 @@ pub enum CommitFault {
         /// The folder, seen from the worktree.
         path: String,
     },
-    /// A hook has refused it.
     #[error(transparent)]
     Hook(#[from] HookFault),
     /// Something else kept it.

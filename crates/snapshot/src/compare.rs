@@ -20,7 +20,6 @@ use std::path::Path;
 /// How a worktree stands to a snapshot of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Difference {
-    /// It is as it was.
     Untouched,
     /// It is not; the list is sorted by path.
     Changed(Vec<Change>),

@@ -12,10 +12,8 @@ use std::io::{self, Read as _, Write};
 use std::path::Path;
 use std::process::Stdio;
 
-/// One side of a comparison.
 #[derive(Debug, Clone, Copy)]
 pub enum Side<'a> {
-    /// The files of a commit.
     Commit(&'a str),
     /// The files of a snapshot, by its name.
     Snapshot(&'a str),

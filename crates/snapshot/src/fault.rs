@@ -24,7 +24,6 @@ pub enum SnapshotFault {
     /// There is no git, or it cannot be run.
     #[error("cannot run git: {0}")]
     GitMissing(#[source] io::Error),
-    /// There is no snapshot of that name.
     #[error("there is no snapshot {0}")]
     Missing(String),
     /// The snapshot is there, but something that belongs to it is not.

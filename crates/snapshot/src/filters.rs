@@ -8,7 +8,6 @@ use std::os::unix::ffi::OsStringExt as _;
 use std::path::Path;
 use std::process::Command;
 
-/// What a filter runs.
 const PROGRAMS: [&[u8]; 3] = [b"smudge", b"clean", b"process"];
 const REQUIRED: &[u8] = b"required";
 

@@ -22,7 +22,6 @@ pub enum GitFault {
         /// The last thing it said.
         message: String,
     },
-    /// The folder is in no repository.
     #[error("{} is not in a git repository", .0.display())]
     NoRepository(PathBuf),
 }
@@ -246,7 +245,6 @@ pub(crate) struct Listed {
     pub(crate) path: PathBuf,
     /// The full name of the branch that it stands on.
     pub(crate) branch: Option<Vec<u8>>,
-    /// For whom it is locked.
     pub(crate) locked: Option<Vec<u8>>,
     /// It is a repository without files.
     pub(crate) bare: bool,

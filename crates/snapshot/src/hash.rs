@@ -29,7 +29,6 @@ impl Format {
     }
 }
 
-/// The name of an object.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Oid {
     bytes: [u8; 32],

@@ -25,7 +25,6 @@ pub enum Source {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the hook {name} of the repository has refused it: {said}")]
 pub struct HookFault {
-    /// Its name.
     pub name: &'static str,
     /// How it ended, and its last words.
     pub said: String,

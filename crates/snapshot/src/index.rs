@@ -26,7 +26,6 @@ pub(crate) struct Remembered {
     size: u32,
 }
 
-/// One line of the index.
 #[derive(Debug, Clone)]
 pub(crate) struct Entry {
     pub(crate) path: Vec<u8>,

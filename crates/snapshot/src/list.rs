@@ -13,7 +13,6 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
-/// A snapshot in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listed {
     pub reference: String,
@@ -154,7 +153,6 @@ pub(crate) fn empty_tree(common: &Path) -> Result<String, SnapshotFault> {
     Ok(String::from_utf8_lossy(&said).trim_end().to_owned())
 }
 
-/// The commit of a snapshot.
 pub fn commit_of(repo_root: &Path, reference: &str) -> Result<String, SnapshotFault> {
     Ok(refs::exact(&common_of(repo_root)?, reference)?.commit.to_string())
 }
@@ -261,12 +259,10 @@ pub fn thin(repo_root: &Path, session: &str, keep: &Keep) -> Result<Vec<String>,
     Ok(old.into_iter().map(|found| found.name).collect())
 }
 
-/// Where snapshots of a session are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shelf {
     /// With those of living sessions.
     Snapshots,
-    /// In the trash.
     Trash,
 }
 

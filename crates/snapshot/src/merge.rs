@@ -10,7 +10,6 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Path, PathBuf};
 
-/// What is to be merged.
 #[derive(Debug, Clone, Copy)]
 pub struct MergeRequest<'a> {
     /// A folder in the repository.
@@ -20,7 +19,6 @@ pub struct MergeRequest<'a> {
     pub into: &'a str,
     /// The branch of ours that gets the result where `into` is checked out.
     pub aside: &'a str,
-    /// The message of a commit.
     pub message: &'a str,
     /// What runs the hooks of the repository that have a say in that message, if they are to. Those that
     /// look at files have nothing to look at: there is no checkout.
@@ -42,7 +40,6 @@ pub struct Merged {
 /// Why nothing was merged. Nothing has changed.
 #[derive(Debug, thiserror::Error)]
 pub enum MergeFault {
-    /// There is no such branch.
     #[error("there is no branch `{0}`")]
     NoBranch(String),
     /// Both have changed the same.
@@ -55,7 +52,6 @@ pub enum MergeFault {
     /// The branch that would get the result is checked out.
     #[error("the branch `{branch}` is checked out in {}", .at.display())]
     CheckedOut { branch: String, at: PathBuf },
-    /// A hook has refused it.
     #[error(transparent)]
     Hook(#[from] HookFault),
     /// Something else kept it.

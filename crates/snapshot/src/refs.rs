@@ -89,7 +89,6 @@ fn understand(fields: &[&[u8]]) -> Option<Found> {
     })
 }
 
-/// One ref, by its name.
 pub(crate) fn exact(common: &Path, name: &str) -> Result<Found, SnapshotFault> {
     let format = "--format=%(refname)%00%(objectname)%00%(committerdate:unix)%00%(contents)%00";
     let said = run_in(common, &["for-each-ref", format, name])?;

@@ -34,7 +34,6 @@ pub struct Restored {
     pub path: PathBuf,
     /// What its HEAD stands on.
     pub head: HeadState,
-    /// What was in the way.
     pub set_aside: Option<SetAside>,
     /// What was there and is not in the snapshot. Folders without a file are made anew.
     pub left_out: Vec<NotCaptured>,

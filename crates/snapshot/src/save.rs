@@ -14,10 +14,8 @@ use crate::state::NotCaptured;
 use crate::survey::survey;
 use std::path::Path;
 
-/// What is to be saved.
 #[derive(Debug, Clone)]
 pub struct SaveRequest<'a> {
-    /// The top of the worktree.
     pub worktree: &'a Path,
     /// Whose snapshot it is; part of its ref's name.
     pub session: &'a str,

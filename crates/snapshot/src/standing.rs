@@ -23,7 +23,6 @@ pub enum BranchStand {
     Elsewhere(PathBuf),
     /// It is checked out nowhere.
     Free,
-    /// There is no such branch any more.
     Gone,
 }
 

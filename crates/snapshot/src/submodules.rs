@@ -20,7 +20,6 @@ use std::process::Command;
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Link {
     pub(crate) path: PathBuf,
-    /// The commit that it is to be at.
     pub(crate) commit: String,
 }
 
@@ -63,7 +62,6 @@ pub fn fill(main: &Path, worktree: &Path, umask: u32) -> Result<(), SnapshotFaul
     Ok(())
 }
 
-/// Whether a submodule is there.
 pub(crate) fn is_repository(folder: &Path) -> bool {
     folder.join(".git").symlink_metadata().is_ok()
 }

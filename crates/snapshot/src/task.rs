@@ -71,7 +71,6 @@ impl Task {
         (VARIABLE, self.mark.clone())
     }
 
-    /// Does something as this task.
     pub fn run<T>(self: &Arc<Self>, work: impl FnOnce() -> T) -> T {
         within(Some(Arc::clone(self)), work)
     }

@@ -19,7 +19,6 @@ const NAMES_TRIED_MAX: u32 = 99;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Worktree {
     pub path: PathBuf,
-    /// The branch it was made with.
     pub branch: String,
 }
 

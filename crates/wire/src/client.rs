@@ -65,31 +65,21 @@ pub struct Call {
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the contract explains each verb and its options")]
 pub enum Request {
+    /// A session of its own.
     New(Box<NewSession>),
     /// Sessions that live, and of those at rest the latest; or all, removed ones included.
-    List {
-        all: bool,
-    },
-    Show {
-        session: String,
-    },
-    Attach {
-        session: String,
-    },
-    Act {
-        session: String,
-        action: Action,
-    },
+    List { all: bool },
+    /// All of one.
+    Show { session: String },
+    /// Its terminal.
+    Attach { session: String },
+    /// Do something with one.
+    Act { session: String, action: Action },
     /// The same with several sessions at once.
-    ActEach {
-        which: Which,
-        action: Action,
-    },
-    Wait {
-        session: String,
-        statuses: Vec<Status>,
-        timeout_ms: Option<u64>,
-    },
+    ActEach { which: Which, action: Action },
+    /// Until it is in one of these states.
+    Wait { session: String, statuses: Vec<Status>, timeout_ms: Option<u64> },
+    /// Its conversation.
     Log {
         session: String,
         follow: bool,
@@ -103,6 +93,7 @@ pub enum Request {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         at: Option<u64>,
     },
+    /// Its bytes.
     Output {
         session: String,
         from: u64,
@@ -111,10 +102,8 @@ pub enum Request {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         most: Option<u64>,
     },
-    Events {
-        from: u64,
-        follow: bool,
-    },
+    /// What happens to all of them.
+    Events { from: u64, follow: bool },
     /// What the rules have said of what was asked, of one session or of all, oldest first.
     Verdicts {
         session: Option<String>,
@@ -123,26 +112,13 @@ pub enum Request {
         fresh: bool,
     },
     /// What its conversation comes down to.
-    Compaction {
-        session: String,
-    },
+    Compaction { session: String },
     /// The snapshots of a session; only the last so many if a number is given.
-    Snapshots {
-        session: String,
-        last: Option<u32>,
-    },
+    Snapshots { session: String, last: Option<u32> },
     /// What a session has done since its beginning, or since one of its snapshots.
-    Diff {
-        session: String,
-        since: Option<String>,
-        patch: bool,
-    },
+    Diff { session: String, since: Option<String>, patch: bool },
     /// A snapshot at another place.
-    RestoreTo {
-        session: String,
-        snapshot: Option<String>,
-        to: String,
-    },
+    RestoreTo { session: String, snapshot: Option<String>, to: String },
     /// A session's work, committed and merged into a branch: that one, or the one that it began from.
     Merge {
         session: String,
@@ -157,10 +133,7 @@ pub enum Request {
     /// Something about a plan or its tasks.
     Plan(PlanRequest),
     /// Entries of all conversations that hold these words.
-    Search {
-        words: String,
-        most: u32,
-    },
+    Search { words: String, most: u32 },
     /// What was used, added up.
     Cost {
         by: CostBy,
@@ -169,16 +142,10 @@ pub enum Request {
         since: Option<String>,
     },
     /// What a new session can be made of.
-    Choices {
-        /// The folder that it would be made from.
-        repo: Option<String>,
-    },
+    Choices { repo: Option<String> },
     Trash,
     /// `session` is one that was removed.
-    TrashAct {
-        session: String,
-        action: TrashAction,
-    },
+    TrashAct { session: String, action: TrashAction },
     /// Pauses everything; nothing starts until it is resumed.
     PauseAll(PauseAll),
     /// Resumes what the last pause of everything has stopped; without one, nothing.
@@ -188,19 +155,15 @@ pub enum Request {
         from_log: bool,
     },
     /// Deletes what the trash has of these, for good.
-    TrashEmpty {
-        which: Discard,
-    },
+    TrashEmpty { which: Discard },
+    /// What is wrong.
     Doctor,
     /// A repository is at another place now: so are its sessions and its plans.
-    RepoMoved {
-        from: String,
-        to: String,
-    },
+    RepoMoved { from: String, to: String },
+    /// How the daemon is.
     DaemonStatus,
-    DaemonStop {
-        agents: bool,
-    },
+    /// End the daemon, and the agents with it where that is wanted.
+    DaemonStop { agents: bool },
 }
 
 /// Which sessions are meant.

@@ -16,27 +16,16 @@ pub const RECORD_SCHEMA: u32 = 1;
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the contract explains each verb and its options")]
 pub enum PlanRequest {
+    /// Work on a plan.
     Execute(Execute),
     /// A plan as its file has it; without a file, that of the repository.
-    Read {
-        place: String,
-        file: Option<String>,
-    },
+    Read { place: String, file: Option<String> },
     /// Every fault of a plan's file.
-    Check {
-        place: String,
-        file: Option<String>,
-    },
+    Check { place: String, file: Option<String> },
     /// Another task in the repository's own file, or none, or a changed one.
-    Change {
-        place: String,
-        change: Box<PlanChange>,
-    },
+    Change { place: String, change: Box<PlanChange> },
     /// The plan of this file, if it was ever executed.
-    Show {
-        place: String,
-        file: String,
-    },
+    Show { place: String, file: String },
     /// What happens to a plan, until nothing of it goes on by itself. A question counts as going on where the caller
     /// has it answered.
     Follow {
@@ -45,39 +34,19 @@ pub enum PlanRequest {
         answers: bool,
     },
     /// Let nothing begin, and pause what runs.
-    Pause {
-        plan: String,
-        mode: PauseMode,
-    },
+    Pause { plan: String, mode: PauseMode },
     /// The plans of a repository that were executed, oldest first.
-    List {
-        place: String,
-    },
+    List { place: String },
     /// The runs in a repository, of one task or of all, oldest first.
-    Runs {
-        place: String,
-        task: Option<String>,
-    },
-    Resume {
-        place: String,
-        task: String,
-        prompt: Option<String>,
-    },
-    Restart {
-        place: String,
-        task: String,
-    },
+    Runs { place: String, task: Option<String> },
+    /// Go on with a task.
+    Resume { place: String, task: String, prompt: Option<String> },
+    /// Begin a task anew.
+    Restart { place: String, task: String },
     /// Remove the sessions of tasks that are merged: of this plan, else of all of the repository.
-    Clean {
-        place: String,
-        plan: Option<String>,
-    },
+    Clean { place: String, plan: Option<String> },
     /// What a person says about a task.
-    Rule {
-        place: String,
-        task: String,
-        ruling: Ruling,
-    },
+    Rule { place: String, task: String, ruling: Ruling },
 }
 
 /// A plan that is to be executed. The daemon reads its file.

@@ -84,14 +84,12 @@ pub(super) fn foot(lines: &[String]) -> impl Iterator<Item = &String> {
     lines.iter().rev().filter(|line| !line.trim().is_empty()).take(DIALOG_LINES)
 }
 
-/// One thing that it asks.
 struct Dialog {
     id: AskId,
     /// The use of a tool that waits for it.
     tool_use: String,
     /// What it is about, in full.
     content: String,
-    /// The name of the file that it is about.
     file: Option<String>,
     offer: Offer,
     /// The helper that asks; empty if it is the agent itself.

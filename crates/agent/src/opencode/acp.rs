@@ -97,7 +97,6 @@ enum Stage {
 }
 
 struct Asked {
-    /// The call of a tool that it is about.
     call: String,
     /// Its own name for the request, which counts from 0 in every process.
     request: Value,

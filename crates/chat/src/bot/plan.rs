@@ -281,7 +281,6 @@ struct Heard {
     runs: BTreeMap<String, String>,
     /// What was said when nothing went on by itself.
     rest: Option<String>,
-    /// Tasks that were proposed.
     #[serde(default)]
     proposed: BTreeSet<String>,
 }

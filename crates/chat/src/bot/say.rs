@@ -16,7 +16,6 @@ pub(super) struct Say {
     pub(super) place: Place,
     pub(super) lane: Lane,
     pub(super) text: Text,
-    /// What is below it.
     pub(super) keys: Keys,
     /// The session whose words it shows.
     pub(super) speaker: Option<String>,

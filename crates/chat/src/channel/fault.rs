@@ -18,7 +18,6 @@ pub enum ChannelFault {
     /// The group has this number now.
     #[error("the group has another number: {0}")]
     Moved(i64),
-    /// The topic is not there any more.
     #[error("the topic is gone")]
     TopicGone,
     /// The bot was shut out of the chat.

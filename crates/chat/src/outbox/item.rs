@@ -74,11 +74,7 @@ pub enum What {
     /// The picture of what a session did goes, now that its words are here.
     Clear { session: String },
     /// That a button was pressed is known.
-    Ack {
-        query: String,
-        /// Some words that pop up.
-        words: String,
-    },
+    Ack { query: String, words: String },
 }
 
 /// All that a card asks, as a file. It goes before the card, to the same place: what a person has not got, they cannot

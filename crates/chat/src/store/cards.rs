@@ -51,7 +51,6 @@ pub enum CardState {
 }
 
 impl Look<'_> {
-    /// A card by its name.
     pub fn card(&self, name: &str) -> Result<Option<Card>, StoreFault> {
         Ok(self.find("card", "key", name)?.pop())
     }
@@ -110,7 +109,6 @@ impl Change<'_> {
         self.put("card", &card.name, card.chat, card)
     }
 
-    /// A card is at this message.
     pub fn set_message(&self, card: &str, message: i64) -> Result<(), StoreFault> {
         self.edit_card(card, |card| card.message = Some(message))
     }

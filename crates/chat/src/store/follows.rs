@@ -37,7 +37,6 @@ pub struct PlanFollow {
     pub user: i64,
     /// A folder of its repository.
     pub place: String,
-    /// What was told of it.
     pub told: String,
 }
 
@@ -62,7 +61,6 @@ impl Look<'_> {
         self.find("follow", "key", session)
     }
 
-    /// How a chat hears of a session.
     pub fn follow_in(&self, session: &str, chat: i64) -> Result<Option<Follow>, StoreFault> {
         self.get("follow", session, chat)
     }
@@ -87,7 +85,6 @@ impl Look<'_> {
         self.find("plan", "kind", "plan")
     }
 
-    /// How a chat hears of a plan.
     pub fn plan_follow(&self, plan: &str, chat: i64) -> Result<Option<PlanFollow>, StoreFault> {
         self.get("plan", plan, chat)
     }
@@ -124,7 +121,6 @@ impl Change<'_> {
         Ok(own.map(|follow| follow.name).collect())
     }
 
-    /// No chat hears of this session any more.
     pub fn unfollow(&self, session: &str) -> Result<(), StoreFault> {
         self.run("DELETE FROM docs WHERE kind = 'follow' AND key = ?1", [session])
     }
@@ -134,7 +130,6 @@ impl Change<'_> {
         self.put("plan", &follow.plan, follow.chat, follow)
     }
 
-    /// A chat hears no more of a plan.
     pub fn unfollow_plan(&self, plan: &str, chat: i64) -> Result<(), StoreFault> {
         self.remove("plan", plan, chat)
     }

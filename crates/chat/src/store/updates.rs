@@ -11,7 +11,6 @@ pub(super) const UPDATES_MS: i64 = 24 * 3_600_000;
 pub struct Update {
     pub id: i64,
     pub body: String,
-    /// When it came.
     pub at: i64,
     /// It came long after it was sent.
     pub late: bool,
@@ -30,7 +29,6 @@ impl Look<'_> {
         Ok(known.filter(|(_, at)| now - at < UPDATES_MS).map(|(next, _)| next))
     }
 
-    /// What a user is called.
     pub fn name_of(&self, user: i64) -> Result<Option<String>, StoreFault> {
         self.meta(&format!("name-{user}"))
     }
@@ -71,7 +69,6 @@ impl Change<'_> {
         self.edit(("update", &id.to_string(), 0), edit)
     }
 
-    /// An update is dealt with.
     pub fn done(&self, id: i64) -> Result<(), StoreFault> {
         self.edit_update(id, |it| (it.done, it.meant, it.heard) = (true, None, None))
     }
@@ -81,7 +78,6 @@ impl Change<'_> {
         self.edit_update(id, |it| it.heard = Some(text.to_owned()))
     }
 
-    /// A user is called so.
     pub fn note_name(&self, user: i64, name: &str) -> Result<(), StoreFault> {
         self.set_meta(&format!("name-{user}"), &name)
     }

@@ -14,7 +14,6 @@ const CREDENTIAL: &str = "glis-telegram-token";
 #[derive(Clone, PartialEq, Eq)]
 pub struct Token(String);
 
-/// Why there is no token.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TokenFault {
     /// It is not said where it is.

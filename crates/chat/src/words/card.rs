@@ -37,7 +37,6 @@ pub struct Shown {
     pub answers: Vec<Vec<(String, String)>>,
 }
 
-/// The card of something that a session asks.
 pub fn card(session: &str, ask: &WaitingFor) -> Shown {
     let lead = match ask.kind {
         AskKind::Approval => " asks for approval".to_owned(),

@@ -3,7 +3,6 @@
 use crate::policy::{AttachedKind, Said};
 use crate::text::{Text, clean};
 
-/// A file came with a command.
 pub const COMMAND_WITH_FILE: &str = "A command takes no file. Nothing was done.";
 /// A file came as the answer to a question.
 pub const FILE_IS_NO_ANSWER: &str = "A file is no answer: reply to the question with words, and send the file as \

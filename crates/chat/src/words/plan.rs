@@ -238,7 +238,6 @@ pub fn rests(plan: &PlanView) -> Option<String> {
     Some(why.to_owned())
 }
 
-/// A plan was asked to pause.
 pub fn plan_paused(plan: &PlanView) -> String {
     if let Some(done) = rests(plan).filter(|_| plan.done) {
         return done;
@@ -258,7 +257,6 @@ pub fn plan_paused(plan: &PlanView) -> String {
     )
 }
 
-/// What a plan is called.
 pub fn plan_title(plan: &PlanView) -> String {
     short(plan.title.as_deref().unwrap_or("Plan"), 80)
 }

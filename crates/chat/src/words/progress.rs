@@ -4,7 +4,6 @@ use super::short;
 use glis_core::looping::{Breaker, LoopEnd};
 use glis_wire::view::{LoopView, SessionView};
 
-/// A loop as it stands.
 pub fn loop_now(looped: &LoopView) -> String {
     let of = looped.max.map_or_else(String::new, |max| format!(" of {max}"));
     let cost = looped.cost.map_or_else(String::new, |cost| format!(", ${cost:.2}"));

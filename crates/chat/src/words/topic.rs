@@ -8,7 +8,6 @@ use glis_wire::view::SessionView;
 pub const NO_SESSION_IN_TOPIC: &str =
     "This topic is no session's. Write outside of any topic, or make a session with /new.";
 
-/// In a topic that was just made.
 pub fn topic_made(name: &str) -> Text {
     Text::plain("This topic is ").code(name).and(". What you write here goes to it.")
 }

@@ -19,7 +19,6 @@ pub(super) fn all(s: &SessionView) -> Option<String> {
     Some(each.collect::<Vec<_>>().join("; "))
 }
 
-/// What it asked when it was paused.
 pub(super) fn before_pause(s: &SessionRow) -> Option<String> {
     let asked: Vec<_> = s.was_asking.iter().map(|ask| in_sight(&ask.text)).collect();
     (!asked.is_empty()).then(|| asked.join("; "))
@@ -30,7 +29,6 @@ pub(super) fn gone(s: &SessionView) -> Option<String> {
     before_pause(s).map(|asked| format!("{asked}  (gone with its process)"))
 }
 
-/// What is asked, and what to do about it.
 pub(crate) fn asks(name: &str, ask: &WaitingFor) -> String {
     let text = &format!("{}{}", in_sight(&ask.text), meanings(ask));
     match (ask.kind, ask.choices.as_deref()) {
@@ -63,7 +61,6 @@ fn meanings(ask: &WaitingFor) -> String {
     each.collect()
 }
 
-/// What `answer` says.
 pub(crate) fn answered(s: &SessionView) -> String {
     format!("answered; `{}` is {}", s.name, s.status.word())
 }

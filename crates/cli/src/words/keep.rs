@@ -48,7 +48,6 @@ fn id_of(name: &str) -> &str {
     name.rsplit('/').next().unwrap_or(name)
 }
 
-/// What `snapshot` says.
 pub(crate) fn taken(s: &SessionView, snapshot: &SnapshotView) -> String {
     let changed = files(snapshot.changed);
     let mut lines =
@@ -87,7 +86,6 @@ pub(crate) fn compacted(s: &SessionView, view: &CompactionView, already: bool) -
     [plain(&first), String::new()].into_iter().chain(summary).collect::<Vec<_>>().join("\n")
 }
 
-/// What `snapshots` prints.
 pub(crate) fn snapshots(name: &str, snapshots: &[SnapshotView]) -> String {
     if snapshots.is_empty() {
         return format!("`{name}` has no snapshot yet; `glis snapshot {name}` takes one");
@@ -128,7 +126,6 @@ pub(super) fn elsewhere(elsewhere: &ElsewhereView) -> String {
     )
 }
 
-/// What `diff --stat` prints.
 pub(crate) fn stat(files: &[FileDiffView]) -> String {
     let width = files.iter().map(|file| width_of(&plain(&file.path))).max().unwrap_or(0);
     let mut lines: Vec<String> = files
@@ -152,7 +149,6 @@ pub(crate) fn stat(files: &[FileDiffView]) -> String {
     lines.join("\n")
 }
 
-/// What `merge` says.
 pub(crate) fn merged(merged: &MergeView) -> String {
     let MergeView { session, into, branch, .. } = merged;
     let commit: String = merged.commit.chars().take(12).collect();
@@ -170,7 +166,6 @@ pub(crate) fn merged(merged: &MergeView) -> String {
     )
 }
 
-/// What `restore` says.
 pub(crate) fn restored(s: &SessionView) -> String {
     let place = s.worktree.as_deref().unwrap_or("-");
     match &s.restored {

@@ -4,7 +4,6 @@ use super::{created, plain};
 use glis_core::looping::{Breaker, LoopContext, LoopEnd, STALE_MAX};
 use glis_wire::view::{LoopView, SessionRow, SessionView};
 
-/// What `loop` says.
 pub(crate) fn begun(s: &SessionView, notes: &[String]) -> String {
     let name = &s.name;
     let mut lines = vec![created(s, notes)];
@@ -17,7 +16,6 @@ pub(crate) fn begun(s: &SessionView, notes: &[String]) -> String {
     lines.join("\n")
 }
 
-/// What `loop --set` says.
 pub(crate) fn set(s: &SessionView) -> String {
     let own = s.looped.as_deref();
     own.map_or(String::new(), |own| format!("`{}`: {}{}", s.name, brief(own), limits(own)))

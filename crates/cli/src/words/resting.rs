@@ -34,7 +34,6 @@ pub(crate) fn resting(s: &SessionView) -> String {
     plain(&told)
 }
 
-/// By whom, or why.
 fn reason(reason: PauseReason) -> &'static str {
     match reason {
         PauseReason::User => "by a user, with `glis pause`",

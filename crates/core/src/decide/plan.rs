@@ -49,7 +49,6 @@ fn plan_of<'d>(draft: &'d Draft<'_>, id: &PlanId) -> Result<&'d Plan, Refusal> {
     draft.plan(id).ok_or_else(|| no_task(&id.0))
 }
 
-/// The latest run of a task.
 fn run_of(draft: &Draft<'_>, id: &PlanId, task: &str) -> Result<Run, Refusal> {
     plan_of(draft, id)?.latest_run(task).cloned().ok_or_else(|| no_task(task))
 }

@@ -73,7 +73,6 @@ impl Session {
         }
     }
 
-    /// The pause that is under way.
     fn pause(&mut self) -> Option<&mut Pause> {
         if let Phase::Pausing(pause) = &mut self.phase { Some(pause) } else { None }
     }

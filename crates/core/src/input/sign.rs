@@ -32,7 +32,6 @@ pub enum Sign {
     },
     ToolEnded(String),
     Background(u32),
-    /// It is done with its turn.
     TurnEnded,
     /// It let go of its turn before it was done with it.
     TurnCut,

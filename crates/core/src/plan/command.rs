@@ -34,7 +34,6 @@ pub struct Before {
 }
 
 impl PlanCommand {
-    /// The plan that is meant.
     pub fn plan(&self) -> &PlanId {
         match self {
             Self::Execute { id, .. }
@@ -66,7 +65,6 @@ pub enum PlanOutcome {
 }
 
 impl PlanOutcome {
-    /// The run that it is about.
     pub fn run(&self) -> &RunId {
         match self {
             Self::NotBegun { run, .. }

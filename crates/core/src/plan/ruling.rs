@@ -17,7 +17,6 @@ pub enum Ruling {
 }
 
 impl Ruling {
-    /// All of them.
     pub const ALL: [Self; 4] = [Self::Accept, Self::Judge, Self::Reject, Self::Skip];
 
     /// The verb of the contract.

@@ -1,6 +1,5 @@
 //! Why something that is wanted cannot be, and the way out.
 
-/// What is wrong, and the way out.
 #[derive(Debug)]
 pub(crate) struct Wrong {
     pub(crate) message: String,

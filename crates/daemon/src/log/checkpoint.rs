@@ -10,7 +10,6 @@ use glis_record::durable;
 use std::io;
 use std::path::Path;
 
-/// Name of the file.
 pub(crate) const NAME: &str = "checkpoint";
 
 /// Form of the file. The form of the state within has the name of the fold that wrote it.

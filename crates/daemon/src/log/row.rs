@@ -45,7 +45,6 @@ pub(super) fn is_sound(sum: i64, seq: u64, at: i64, session: &str, body: &str) -
     sum == sum_of(seq, at, session, body) || sum == fnv(FNV_START, body.as_bytes()).cast_signed()
 }
 
-/// The sum of a record as it is written.
 pub(super) fn sum_of_record(recorded: &Recorded) -> rusqlite::Result<i64> {
     let body = body_of(recorded)?;
     Ok(sum_of(recorded.seq, recorded.at, &recorded.subject.stored(), &body))

@@ -35,7 +35,6 @@ impl Plans {
         read.unwrap_or_else(|why| Err(plan_file::refused(origin, PlanFileWhy::Unreadable(why))))
     }
 
-    /// Changes the file of a plan.
     pub(crate) async fn change_file(
         &self,
         origin: &Origin,

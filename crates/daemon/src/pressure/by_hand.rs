@@ -6,7 +6,6 @@
 use glis_os::watch::{Change, Watch};
 use std::path::PathBuf;
 
-/// What a test has named.
 pub(super) enum Named {
     /// A file to be looked at.
     Meminfo(PathBuf),

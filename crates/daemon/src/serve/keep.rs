@@ -196,7 +196,6 @@ pub(super) async fn diff(
     Ok(compared.map_err(|fault| failed(&fault))?)
 }
 
-/// What is to be compared.
 struct Sides {
     session: Session,
     /// The snapshot to begin from; else where the session began.

@@ -45,7 +45,6 @@ pub(crate) struct Keys {
     ended: Notify,
 }
 
-/// What is known of a key.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Known {
     /// Nothing: the call is to be carried out.

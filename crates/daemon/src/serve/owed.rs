@@ -53,7 +53,6 @@ impl Owed {
         drop(timeout(ANSWER_TIME, self.answers.subscribe().wait_for(|count| *count == 0)).await);
     }
 
-    /// Returns when the log has failed.
     pub(super) async fn log_failed(&self) {
         drop(self.failed.subscribe().wait_for(|failed| *failed).await);
     }

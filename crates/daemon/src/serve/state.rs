@@ -44,7 +44,6 @@ pub(crate) struct ServerState {
 }
 
 pub(crate) struct Daemon {
-    /// The build that it is of.
     pub(crate) build: Build,
     pub(crate) since: Instant,
     pub(crate) shutdown: mpsc::Sender<ShutdownRequest>,
@@ -71,7 +70,6 @@ impl ServerState {
         }
     }
 
-    /// The session with this id, as it is now.
     pub(super) async fn session(&self, id: &SessionId) -> Option<Session> {
         let found = self.mailbox.query(Query::One(id.0.clone())).await;
         found.into_iter().next().map(Arc::unwrap_or_clone)

@@ -8,7 +8,6 @@ use glis_core::session::Phase;
 use glis_record::rows;
 
 impl Listener {
-    /// A sign as it is meant.
     pub(super) async fn meant(&self, sign: Sign) -> Sign {
         let sign = self.as_recorded(sign).await;
         self.placed(by_the_calendar(sign)).await

@@ -141,7 +141,6 @@ pub(super) struct OnScreen {
 
 /// An answer that waits for its question, or for its being taken.
 pub(super) struct Answering {
-    /// In words.
     pub(super) answer: String,
     pub(super) keys: Vec<u8>,
     pub(super) presses: u8,
@@ -164,12 +163,10 @@ impl OnScreen {
         self.answer.is_some()
     }
 
-    /// Whether the keys of its answer were pressed.
     pub(super) fn is_pressed(&self) -> bool {
         self.answer.as_ref().is_some_and(|answer| answer.presses > 0)
     }
 
-    /// Whether the answer that waits for it is one of the rules.
     pub(super) fn is_answered_by_rule(&self) -> bool {
         self.is_answered() && self.ask.answerer == Answerer::Rules
     }

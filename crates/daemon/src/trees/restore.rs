@@ -204,7 +204,6 @@ fn is_gone(worktree: &Path) -> Result<bool, ResumeFault> {
 const NEVER_KEPT: &str = "its files are new: their times, hard links between them, extended attributes \
                           and access control lists did not come back";
 
-/// What is not as it was.
 fn notes(restored: Restored) -> impl Iterator<Item = String> {
     let left_out = restored.left_out.into_iter();
     let left_out = left_out.map(|item| format!("not in the snapshot: {}", item.shown()));
@@ -215,7 +214,6 @@ fn shown(path: &[u8]) -> String {
     String::from_utf8_lossy(path).into_owned()
 }
 
-/// The latest snapshot of a session.
 fn latest(session: &Session) -> Result<Option<String>, SnapshotFault> {
     let (repo, id) = (repository(session), &session.id.0);
     let listed = glis_snapshot::list_last(&repo, id, Shelf::Snapshots, Some(1))?;

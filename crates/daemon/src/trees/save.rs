@@ -66,7 +66,6 @@ impl Trees {
         glis_snapshot::save(&SaveRequest { worktree, session, why, limits, passing })
     }
 
-    /// The snapshot of a pause.
     pub(super) fn save_for_pause(
         &self,
         session: &Session,

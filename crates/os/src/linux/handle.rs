@@ -20,7 +20,6 @@ impl Handle {
         Ok(Self(pidfd_open(pid, PidfdFlags::empty())?))
     }
 
-    /// This child.
     pub fn of(child: &Child) -> io::Result<Self> {
         Self::open(Pid::from_child(child).as_raw_pid())
     }

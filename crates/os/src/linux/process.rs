@@ -104,7 +104,6 @@ pub fn living(pid: i32) -> Option<Stat> {
     stat(pid).filter(|stat| !stat.is_over())
 }
 
-/// Whether the process was stopped.
 pub fn is_stopped(pid: i32) -> bool {
     stat(pid).is_some_and(|stat| stat.is_stopped())
 }
@@ -119,7 +118,6 @@ pub fn runs(pid: i32, began: u64) -> bool {
     start_ticks(pid) == Some(began)
 }
 
-/// The time of a tick.
 pub fn time_of(ticks: u64) -> Option<SystemTime> {
     let uptime = fs::read_to_string("/proc/uptime").ok()?;
     let uptime: f64 = uptime.split_ascii_whitespace().next()?.parse().ok()?;
@@ -203,7 +201,6 @@ pub fn undeleted(path: PathBuf) -> PathBuf {
     }
 }
 
-/// The folder that it stands in.
 pub fn folder_of(pid: i32) -> io::Result<PathBuf> {
     fs::read_link(format!("/proc/{pid}/cwd"))
 }

@@ -16,7 +16,6 @@ use tokio::io::unix::AsyncFd;
 /// One event with the longest name that a file can have, some times over.
 const BUFFER_BYTES: usize = 4096;
 
-/// Folders that are watched.
 #[derive(Debug)]
 pub struct Watch(AsyncFd<OwnedFd>);
 
@@ -36,7 +35,6 @@ impl Watch {
         polled(fd, Interest::READABLE).map(Self)
     }
 
-    /// Watches what is in a folder, and the folder.
     pub fn entries_of(&self, folder: &Path) -> io::Result<()> {
         // A file that is only made anew replaced nothing: what was there had to go before.
         let entries = WatchFlags::DELETE

@@ -37,7 +37,6 @@ fn does(pid: i32, verb: &str) -> bool {
     words_of(pid).get(1).is_some_and(|word| word == verb)
 }
 
-/// The holder of an agent: its parent.
 pub(super) fn holder_of(agent: i32) -> Result<i32> {
     parent_of(agent).context("the agent has ended")
 }
@@ -55,7 +54,6 @@ pub(super) fn gits_of(parent: i32, at_most: Duration) -> Vec<i32> {
     }
 }
 
-/// The daemons of the house with this home.
 pub(super) fn daemons_of(home: &Path) -> Vec<i32> {
     of_house(home).into_iter().filter(|pid| does(*pid, "daemon")).collect()
 }

@@ -44,7 +44,6 @@ pub struct Plan {
     pub extract: Summary,
 }
 
-/// What a compaction has come to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Compacted {
     /// The file that has everything that was summed up.

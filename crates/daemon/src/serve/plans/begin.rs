@@ -159,7 +159,6 @@ async fn prepared(
     Ok(Prepared { id, command, note })
 }
 
-/// Refuses a plan that has faults.
 fn refuse(origin: &Origin, faults: Vec<LineFault>) -> Answer<()> {
     if faults.is_empty() {
         return Ok(());

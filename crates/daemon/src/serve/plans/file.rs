@@ -50,7 +50,6 @@ fn plan_worked_on(worktree: &str) -> impl FnOnce(&House) -> Option<Origin> + Sen
     }
 }
 
-/// A plan as its file has it.
 pub(super) async fn written(state: &ServerState, origin: &Origin) -> Answer<Plan> {
     Ok(state.plans.read_file(origin).await?)
 }

@@ -12,7 +12,6 @@ use glis_wire::plan::RunView;
 use std::collections::BTreeMap;
 use tokio::sync::broadcast::error::RecvError;
 
-/// A plan as it is.
 pub(super) async fn seen(state: &ServerState, id: PlanId) -> Answer {
     let look = move |house: &House| house.plan(&id).map(|plan| plan_view::plan(house, plan));
     let plan = state.house(look).await?;
