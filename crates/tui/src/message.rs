@@ -8,10 +8,10 @@ use glis_screen::Run;
 use glis_verbs::Complaint;
 use glis_wire::client::{Request, Response};
 use glis_wire::hold::Size;
-use glis_wire::plan::{PlanFile, RunView};
+use glis_wire::plan::{PlanFile, PlanRow, RunView};
 use glis_wire::view::{Entry, FileDiffView, Hit, SessionRow, SnapshotView, TrashView};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Something that went wrong, in the words of the command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,6 +75,8 @@ pub(crate) enum Msg {
     Trash(Result<Vec<TrashView>, Told>),
     /// What the rules have said, newest first.
     Judged(Result<Vec<Judged>, Told>),
+    /// How far the plans of some repositories are, and their runs.
+    Plans(Result<(Vec<PlanRow>, Vec<RunView>), Told>),
     /// A plan was read from this file.
     Plan { file: String, result: Result<Box<PlanFile>, Told> },
     /// The user is back from an editor, with this text.
@@ -239,6 +241,8 @@ pub(crate) enum Effect {
     FetchTrash,
     /// Get what the rules have said.
     FetchJudged,
+    /// See how far the plans of these repositories are.
+    LookAtPlans(BTreeSet<String>),
     /// Read a plan of a repository, and how far it is; without a file the repository's own.
     ReadPlan { repo: String, file: String },
     /// Have the user's own editor change a text.

@@ -13,6 +13,7 @@ mod new_box;
 mod pane;
 mod past;
 mod plan_box;
+mod plans;
 mod reading;
 mod rows;
 mod work;
@@ -30,6 +31,7 @@ pub(crate) use new_box::{NewBox, Repeat};
 pub(crate) use pane::{Page, Pane, Preview, Shown};
 pub(crate) use past::{Past, Towards};
 pub(crate) use plan_box::{PlanBox, PlanField};
+pub(crate) use plans::{Badge, Plans};
 pub(crate) use reading::Reading;
 pub(crate) use rows::{Looking, Rows, was_asking};
 pub(crate) use work::{Done, End, UnderWay, Work, pauses_of};
@@ -258,6 +260,7 @@ impl Model {
             self.notice.as_ref().map(|notice| notice.until),
             spins.then(|| self.now.ms + SPIN_MS),
             self.looking.due(),
+            self.rows.plans.due(),
             self.pane.preview.follow_at,
             self.list.settles_at,
             self.drafts.keeps_at,

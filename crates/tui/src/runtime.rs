@@ -379,6 +379,7 @@ impl Runtime {
             }
             Effect::FetchTrash => self.calls.trash(),
             Effect::FetchJudged => self.calls.judged(),
+            Effect::LookAtPlans(repos) => self.calls.look_at_plans(repos),
             Effect::ReadPlan { repo, file } => self.calls.read_plan(repo, file),
             Effect::Search { words } => self.calls.search(words),
             Effect::Edit { text } => self.edit(&text)?,

@@ -32,6 +32,7 @@ use crate::model::{Kind, Link, Mode, Model, Notice, Page, Preview, Shown};
 use crate::theme::Ground;
 use crate::view;
 use glis_core::Status;
+use std::collections::BTreeSet;
 
 /// The hand rests on a session when it has not moved for so long; only then is its terminal followed.
 const FOLLOW_WAIT_MS: u64 = 40;
@@ -90,6 +91,11 @@ pub(crate) fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
         Msg::Found { words, result } => search::arrived(model, &words, result),
         Msg::Trash(result) => house::trash_arrived(model, result),
         Msg::Judged(result) => model.house.judged = result.into(),
+        Msg::Plans(result) => {
+            model.rows.plans.arrived(result.ok());
+            // What is folded is counted by what became of it.
+            model.list.settles_at.get_or_insert(now.ms + SETTLE_MS / 4);
+        }
         Msg::Plan { file, result } => plan::arrived(model, &file, result),
         Msg::Edited(result) => boxes::edited(model, result),
         Msg::Returned(result) => returned(model, result),
@@ -206,6 +212,8 @@ fn pass_time(model: &mut Model) {
         model.looking.stale.extend(seen);
     }
     let linked = model.house.link != Link::Stopped;
+    let repos = if linked { model.plans_to_read() } else { BTreeSet::new() };
+    model.effects.extend((!repos.is_empty()).then_some(Effect::LookAtPlans(repos)));
     let looking = &mut model.looking;
     if linked && !looking.under_way && !looking.stale.is_empty() && looking.not_before <= now {
         looking.under_way = true;

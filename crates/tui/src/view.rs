@@ -2,6 +2,7 @@
 
 mod asks;
 mod bars;
+mod course;
 mod detail;
 mod field;
 mod finder;

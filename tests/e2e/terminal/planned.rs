@@ -47,7 +47,10 @@ fn a_plan_is_executed_from_the_overview() -> Outcome {
     tmux.key("one", "y")?;
     tmux.sees("one", "of 2 tasks are done")?;
     until_at_work(&house, "two-1")?;
-    tmux.sees("one", "▌ ● two-1")?;
+    // One row for the plan, with its tasks below it.
+    tmux.sees("one", "Tidy up  1/2 ██████░░░░░░")?;
+    tmux.sees("one", "▌ ●   two-1")?;
+    tmux.sees("one", "✓   one-1")?;
     assert_eq!(record(&house, "one-1")?["state"], "succeeded");
     // It is shown as any plan is, and a look at its file tells how far it is.
     tmux.key("one", "e")?;

@@ -1,6 +1,6 @@
 //! The lines of the list: sessions by what they need, or by repository; who needs a person first.
 
-use super::Model;
+use super::{Model, Plans};
 use crate::editor::Editor;
 use crate::fits::fits;
 use glis_wire::need::Need;
@@ -53,6 +53,8 @@ pub(crate) enum Line {
     },
     /// How many are not shown, by status.
     Folded(String),
+    /// A plan, by its id. Its tasks are the sessions below it.
+    Plan(String),
     Session(String),
     Gap,
 }
@@ -62,7 +64,11 @@ impl Line {
     pub(crate) fn session(&self) -> Option<&String> {
         match self {
             Self::Session(id) => Some(id),
-            Self::Repository { .. } | Self::Group { .. } | Self::Folded(_) | Self::Gap => None,
+            Self::Repository { .. }
+            | Self::Group { .. }
+            | Self::Folded(_)
+            | Self::Plan(_)
+            | Self::Gap => None,
         }
     }
 }
@@ -83,16 +89,37 @@ impl List {
         self.range = None;
     }
 
-    fn lets_through(&self, session: &SessionRow) -> bool {
+    fn lets_through(&self, session: &SessionRow, plans: &Plans) -> bool {
         let SessionRow { name, agent, branch, repo_root, status, labels, .. } = session;
         let branch = branch.as_deref().unwrap_or_default();
         let repo = folder_of(repo_root);
         self.filter.text().split_whitespace().all(|word| {
             let labels = labels.iter().map(String::as_str);
-            let mut texts = [name, agent, branch, repo, status.word()].into_iter().chain(labels);
+            let words = [status.word(), plans.badge(session).word];
+            let mut texts = [name, agent, branch, repo].into_iter().chain(words).chain(labels);
             texts.any(|text| fits(word.trim_start_matches('#'), text).is_some())
         })
     }
+}
+
+/// Their rows. The tasks of a plan stand together below it, where the first of them would.
+fn rows<'a>(sessions: impl Iterator<Item = &'a SessionRow>) -> Vec<Line> {
+    let sessions: Vec<&SessionRow> = sessions.collect();
+    let row = |session: &SessionRow| Line::Session(session.id.clone());
+    let mut lines = Vec::new();
+    let mut told = BTreeSet::new();
+    for session in &sessions {
+        match &session.plan {
+            None => lines.push(row(session)),
+            Some(plan) if told.insert(plan) => {
+                lines.push(Line::Plan(plan.clone()));
+                let own = sessions.iter().filter(|other| other.plan.as_ref() == Some(plan));
+                lines.extend(own.map(|other| row(other)));
+            }
+            Some(_) => {}
+        }
+    }
+    lines
 }
 
 fn sorted<'a>(sessions: impl Iterator<Item = &'a SessionRow>) -> Vec<(Need, &'a SessionRow)> {
@@ -112,37 +139,60 @@ impl List {
         groups.sort_by_key(|(repo, sessions)| (sessions.first().map(|(need, _)| *need), *repo));
         let lines = groups.into_iter().map(|(repo, sessions)| {
             let head = Line::Repository { repo: repo.to_owned(), sessions: sessions.len() };
-            let rows = sessions.iter().map(|(_, session)| Line::Session(session.id.clone()));
-            iter::once(head).chain(rows).collect()
+            iter::once(head).chain(rows(sessions.into_iter().map(|(_, session)| session))).collect()
         });
         lines.collect()
     }
 
-    /// A group for each need. Many that rest are one line, but for the one in hand and those that are marked.
-    fn by_need(&self, sessions: &[(Need, &SessionRow)], hand: Option<&String>) -> Vec<Vec<Line>> {
+    /// A group for each need. Many that rest are one line, but for the one in hand and those that are marked. What of a
+    /// plan needs no person stands together, in the group of what goes on of it.
+    fn by_need(
+        &self,
+        plans: &Plans,
+        sessions: &[(Need, &SessionRow)],
+        hand: Option<&String>,
+    ) -> Vec<Vec<Line>> {
         let rest = sessions.iter().filter(|(need, _)| *need == Need::Rest).count();
         let folds = self.folds && rest < sessions.len() && self.filter.text().is_empty();
         let stays =
             |one: &SessionRow| one.pinned || Some(&one.id) == hand || self.marked.contains(&one.id);
-        let group = |need: Need| {
-            let own = || sessions.iter().filter(|(one, _)| *one == need).map(|(_, own)| own);
-            let count = own().count();
-            let mut lines = vec![Line::Group { need, sessions: count }];
-            let mut hidden: BTreeMap<&str, usize> = BTreeMap::new();
-            for session in own() {
-                if folds && need == Need::Rest && !stays(session) {
-                    *hidden.entry(session.status.word()).or_default() += 1;
-                } else {
-                    lines.push(Line::Session(session.id.clone()));
+        let mut of_plans: BTreeMap<&str, Need> = BTreeMap::new();
+        for (need, session) in sessions.iter().filter(|(need, _)| *need > Need::Failed) {
+            if let Some(plan) = &session.plan {
+                let most = of_plans.entry(plan).or_insert(*need);
+                *most = (*most).min(*need);
+            }
+        }
+        let mut groups: BTreeMap<Need, (usize, Vec<&SessionRow>)> = BTreeMap::new();
+        let mut hidden: BTreeMap<&str, usize> = BTreeMap::new();
+        for (need, session) in sessions {
+            let is_hidden = folds && *need == Need::Rest && !stays(session);
+            let of_plan = session.plan.as_ref().filter(|_| *need > Need::Failed && !is_hidden);
+            let place = of_plan.and_then(|plan| of_plans.get(plan.as_str())).unwrap_or(need);
+            let (_, shown) = groups.entry(*place).or_default();
+            if is_hidden {
+                *hidden.entry(plans.badge(session).word).or_default() += 1;
+            } else {
+                shown.push(session);
+            }
+            groups.entry(*need).or_default().0 += 1;
+        }
+        let group = |(need, (sessions, shown)): (Need, (usize, Vec<&SessionRow>))| {
+            let head = Line::Group { need, sessions };
+            let rows = match need {
+                // Who waits for a person stands alone: that is what is looked for.
+                Need::You | Need::Failed => {
+                    shown.iter().map(|one| Line::Session(one.id.clone())).collect()
                 }
-            }
-            if !hidden.is_empty() {
-                let counts = hidden.iter().map(|(word, count)| format!("{count} {word}"));
-                lines.push(Line::Folded(counts.collect::<Vec<_>>().join(", ")));
-            }
-            (count > 0).then_some(lines)
+                Need::New | Need::Working | Need::Idle | Need::Rest => rows(shown.into_iter()),
+            };
+            let counts = hidden.iter().filter(|_| need == Need::Rest);
+            let counts: Vec<_> = counts.map(|(word, count)| format!("{count} {word}")).collect();
+            let folded = (!counts.is_empty()).then(|| Line::Folded(counts.join(", ")));
+            let lines: Vec<Line> = rows.into_iter().chain(folded).collect();
+            (!lines.is_empty()).then(|| iter::once(head).chain(lines).collect())
         };
-        Need::ALL.into_iter().filter_map(group).collect()
+        groups.into_iter().filter_map(group).collect()
     }
 }
 
@@ -154,7 +204,8 @@ impl Model {
         if self.removed_in_hand().is_none_or(|gone| self.rows.all.contains_key(&gone.id)) {
             self.list.removed = None;
         }
-        let wanted = self.rows.all.values().filter(|session| self.list.lets_through(session));
+        let wanted = self.rows.all.values();
+        let wanted = wanted.filter(|session| self.list.lets_through(session, &self.rows.plans));
         let sessions = sorted(wanted.chain(&self.list.removed));
         // Not under the eyes of a person, who would look for what was there.
         let first = self.list.lines.is_empty();
@@ -163,7 +214,10 @@ impl Model {
             self.list.folds = rest > REST_SHOWN;
         }
         let lines = match self.list.order {
-            Order::Need => self.list.by_need(&sessions, self.hand.selected.as_ref()).concat(),
+            Order::Need => {
+                let hand = self.hand.selected.as_ref();
+                self.list.by_need(&self.rows.plans, &sessions, hand).concat()
+            }
             Order::Repository => List::by_repository(sessions).join(&Line::Gap),
         };
         self.list.lines = lines;

@@ -1,5 +1,6 @@
 //! The sessions, as they are known here.
 
+use super::Plans;
 use glis_core::Status;
 use glis_wire::view::{SessionRow, WaitingFor};
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,6 +16,7 @@ pub(crate) struct Rows {
     pub(crate) changes: BTreeMap<String, usize>,
     /// When the turn of each session that works began, in seconds since 1970.
     pub(crate) turns: BTreeMap<String, i64>,
+    pub(crate) plans: Plans,
 }
 
 impl Rows {

@@ -13,7 +13,7 @@ use glis_wire::hold::Size;
 use glis_wire::plan::PlanRequest;
 use glis_wire::view::{SessionRow, SnapshotView, VerdictView};
 use serde_json::Value;
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -137,6 +137,24 @@ impl Calls {
         self.ask(found, |client| {
             let answer = client.call(request)?;
             if let Response::PlanFile(file) = answer { Ok(file) } else { Err(Fault::unfit()) }
+        });
+    }
+
+    /// Sees how far plans are. A repository that cannot be read has none.
+    pub(super) fn look_at_plans(&self, repos: BTreeSet<String>) {
+        self.ask(Msg::Plans, |client| {
+            let (mut plans, mut runs) = (Vec::new(), Vec::new());
+            for place in repos {
+                let list = PlanRequest::List { place: place.clone() };
+                if let Ok(Response::Plans(found)) = client.call(Request::Plan(list)) {
+                    plans.extend(found);
+                }
+                let of_all = PlanRequest::Runs { place, task: None };
+                if let Ok(Response::Runs(found)) = client.call(Request::Plan(of_all)) {
+                    runs.extend(found);
+                }
+            }
+            Ok((plans, runs))
         });
     }
 

@@ -169,6 +169,7 @@ fn describe(effect: &Effect) -> Option<String> {
         | Effect::Look(_)
         | Effect::LookAt(_)
         | Effect::Follow(_)
+        | Effect::LookAtPlans(_)
         | Effect::Fetch { .. }
         | Effect::CountChanges { .. }
         | Effect::ReadDraft { .. }

@@ -51,7 +51,7 @@ fn the_list_tells_how_far_a_loop_is_and_not_what_it_has_queued() {
     let mut view = looped("paused", Status::Paused);
     view.queued = 1;
     let desk = Desk::new(vec![view]);
-    assert!(desk.frame().contains("iteration 3 of 10, paused"), "{}", desk.frame());
+    assert!(desk.frame().contains("3/10 ███░░░░░░░░░ paused"), "{}", desk.frame());
 }
 
 #[test]

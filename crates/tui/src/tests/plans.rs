@@ -135,3 +135,64 @@ fn the_session_of_a_former_run_is_resumed_and_no_other() {
     desk.press("/ ctrl+u long-2 enter u");
     assert_eq!(desk.model.work.history[1].line, "glis resume long");
 }
+
+/// A task of a plan, as its session is.
+fn at_task(name: &str, status: Status) -> glis_wire::view::SessionRow {
+    let mut own = session(name, status);
+    (own.task, own.plan) = (Some(name.to_owned()), Some("p1".to_owned()));
+    own
+}
+
+/// Two tasks of eight are done, and the plan is read.
+fn tidy() -> Desk {
+    let mut sessions = few();
+    sessions.extend(["dust", "wash"].map(|name| at_task(name, Status::Suspended)));
+    sessions.extend([at_task("sweep", Status::Busy), at_task("mow", Status::Suspended)]);
+    let mut desk = Desk::with(sessions, (80, 30), Ground::Dark);
+    let plan = json!({"id": "p1", "slug": "tidy", "title": "Tidy up", "place": null, "file": null,
+        "branch": "plan/tidy", "created_at": "2026-01-01T00:00:00Z", "settled": 2, "tasks": 8,
+        "done": false, "at_rest": false});
+    let ended = |name: &str| {
+        let mut run = super::views::run("succeeded", None);
+        run.session = Some(format!("id-{name}"));
+        run
+    };
+    let runs = ["dust", "wash"].map(ended).to_vec();
+    desk.tell(Msg::Plans(Ok((vec![serde_json::from_value(plan).unwrap()], runs))));
+    desk.pass(3000);
+    desk
+}
+
+#[test]
+fn a_plan_is_a_row_with_a_bar_and_its_tasks_are_below_it() {
+    let mut desk = tidy();
+    let frame = desk.frame();
+    let shown = "
+    Tidy up  2/8 ███░░░░░░░░░  app
+  ●   sweep   app    claude    task sweep                                    5m
+  ✓   dust    app    claude    merged                                        5m
+  z   mow     app    claude    asleep                                        5m
+  ✓   wash    app    claude    merged                                        5m";
+    let of_plan: Vec<&str> =
+        frame.lines().skip_while(|line| !line.contains("Tidy")).take(5).collect();
+    assert_eq!(of_plan.join("\n"), shown.trim_matches('\n'), "\n{frame}");
+    // A task that asks stands where a person looks for it.
+    desk.event("sweep", Status::Waiting);
+    desk.pass(3000);
+    let frame = desk.frame();
+    let place = |words: &str| frame.lines().position(|line| line.contains(words));
+    assert!(place("sweep") < place("failed 1") && place("Tidy up") > place("failed 1"), "{frame}");
+}
+
+#[test]
+fn what_is_merged_is_folded_as_that_and_what_sleeps_as_asleep() {
+    let mut desk = tidy();
+    desk.press(".");
+    let frame = desk.frame();
+    assert!(frame.contains("▸ 1 asleep, 2 merged, 1 paused  . shows them"), "{frame}");
+    assert!(frame.contains("Tidy up  2/8"), "{frame}");
+    desk.press("/ merged enter");
+    assert!(desk.frame().contains("2 of 8"), "{}", desk.frame());
+    let head = desk.frame();
+    assert!(head.contains("✓ merged") && head.contains("✓ MERGED"), "{head}");
+}

@@ -31,7 +31,7 @@ fn of_many_that_rest_only_a_line_is_shown_until_it_is_unfolded() {
     let mut desk = Desk::new(sessions);
     assert_eq!((names(&desk).len(), desk.selected()), (1, "docs"));
     let frame = desk.frame();
-    assert!(frame.contains("▸ 1 paused, 5 suspended  . shows them"), "{frame}");
+    assert!(frame.contains("▸ 5 asleep, 1 paused  . shows them"), "{frame}");
     desk.press(".");
     assert_eq!(names(&desk).len(), 7);
     // What is in hand or marked stays in sight.

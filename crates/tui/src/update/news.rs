@@ -32,6 +32,7 @@ pub(super) fn listed(model: &mut Model, listed: Listed) {
             let_go(model, gone);
         }
     }
+    model.rows.plans.changed();
     model.put_in_order();
 }
 
@@ -123,7 +124,10 @@ fn take(model: &mut Model, session: SessionRow) {
     let former = model.rows.all.insert(session.id.clone(), session);
     let begins = pid.is_some() && former.as_ref().is_some_and(|former| former.pid != pid);
     match former {
-        None => model.put_in_order(),
+        None => {
+            model.rows.plans.changed();
+            model.put_in_order();
+        }
         Some(former) if former.needs() != need => settle(model),
         Some(_) => {}
     }
@@ -153,6 +157,9 @@ pub(super) fn event(model: &mut Model, event: News) {
         let stopped = |s: &&SessionRow| matches!(s.status, Status::Paused | Status::Pausing);
         let stopped = model.rows.all.values().filter(stopped).map(|session| session.id.clone());
         model.looking.stale.extend(stopped.collect::<Vec<_>>());
+    }
+    if ["plan_", "run_"].iter().any(|kind| event.name.starts_with(kind)) {
+        model.rows.plans.changed();
     }
     if let ("turn_began", Some(id)) = (event.name.as_str(), &event.session) {
         model.rows.turns.insert(id.clone(), model.now.wall_secs);

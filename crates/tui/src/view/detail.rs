@@ -7,8 +7,8 @@ use super::terminal;
 use crate::command::Command;
 use crate::keymap::Place;
 use crate::message::{Now, Tab};
-use crate::model::{Access, Mode, Model, Page, since, was_asking};
-use glis_client::labels::{Tone, mark, state, tone};
+use crate::model::{Access, Badge, Mode, Model, Page, since, was_asking};
+use glis_client::labels::{KEPT, Tone};
 use glis_core::Status;
 use glis_wire::view::SessionRow;
 use ratatui_core::layout::Rect;
@@ -27,8 +27,10 @@ pub(super) fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
     let room = area.width.saturating_sub(1);
     let bold = theme.text().add_modifier(Modifier::BOLD);
     let x = pen.put(area.x, area.y, room, &session.name, bold) + 2;
-    let state = format!("{} {}", mark(session.status), state(session));
-    let x = pen.put_to(x, area.y, area.right(), &state, theme.tone(tone(session.status))) + 2;
+    let badge = model.rows.plans.badge(session);
+    let kept = if session.process_kept { format!(", {KEPT}") } else { String::new() };
+    let state = format!("{} {}{kept}", badge.mark, badge.word);
+    let x = pen.put_to(x, area.y, area.right(), &state, theme.tone(badge.tone)) + 2;
     let facts = facts(session, model.rows.changes.get(&session.id));
     pen.put_to(x, area.y, area.right(), &facts, theme.faint());
     pen.put(area.x, area.y + 1, room, &place(model, session, room), theme.faint());
@@ -160,7 +162,8 @@ fn card(model: &Model, session: &SessionRow, columns: u16) -> Lines {
         lines.extend(text.into_iter().map(|line| (format!("✗ {line}"), bad)));
     } else if session.status == Status::Suspended {
         let age = since(&session.last_active_at, model.now);
-        let text = format!("z suspended, last active {age}; the next message wakes it");
+        let Badge { mark, word, .. } = model.rows.plans.badge(session);
+        let text = format!("{mark} {word}, last active {age}; the next message wakes it");
         lines.push((text, theme.faint()));
     }
     if !lines.is_empty() {

@@ -2,11 +2,11 @@
 
 use super::bars::{AUTO_YES, wheel};
 use super::pen::{Pen, width};
-use super::question;
+use super::{course, question};
 use crate::command::Command;
 use crate::keymap::Place;
 use crate::model::{Line, Link, Model, Order, folder_of, was_asking};
-use glis_client::labels::{self, CUT_OFF, KEPT, Tone, mark, tone};
+use glis_client::labels::{self, CUT_OFF, KEPT, Tone};
 use glis_core::Status;
 use glis_wire::need::Need;
 use glis_wire::view::SessionRow;
@@ -20,6 +20,8 @@ const NAME_COLUMNS: u16 = 32;
 /// The longest word for a status.
 const STATUS_COLUMNS: u16 = 11;
 const AGE_COLUMNS: u16 = 4;
+/// The tasks of a plan stand so much further to the right than the plan.
+const INDENT: u16 = 2;
 /// Less than this says nothing.
 const NOTE_COLUMNS_MIN: u16 = 6;
 /// With so many columns there is room for the agent, and for numbers.
@@ -92,6 +94,12 @@ struct Columns {
     numbers: Vec<Number>,
 }
 
+/// Whether a session's line, which has this number, belongs to the plan above it.
+fn is_below_plan(model: &Model, session: &SessionRow, at: usize) -> bool {
+    let above = model.list.lines.iter().take(at).rfind(|line| line.session().is_none());
+    matches!(above, Some(Line::Plan(plan)) if session.plan.as_ref() == Some(plan))
+}
+
 /// How much of the branches is told where so much is left for them and for words.
 fn branch_columns(model: &Model, room: u16) -> Option<u16> {
     let branches = model.rows.all.values().filter_map(|session| session.branch.as_deref());
@@ -115,7 +123,9 @@ pub(super) fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
         return nothing(model, pen, area);
     }
     let first = first_line(model, area.height);
-    let names = model.rows.all.values().map(|session| width(&session.name)).max().unwrap_or(0);
+    let indent = |session: &SessionRow| if session.plan.is_some() { INDENT } else { 0 };
+    let names = model.rows.all.values().map(|session| width(&session.name) + indent(session));
+    let names = names.max().unwrap_or(0);
     // Under its group the mark tells the status.
     let worded = model.list.order == Order::Repository || area.width >= WIDE;
     let status = worded.then_some(STATUS_COLUMNS);
@@ -133,7 +143,8 @@ pub(super) fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
     let branch =
         (area.width >= WIDE).then(|| branch_columns(model, room.saturating_sub(told))).flatten();
     let columns = Columns { name, repository: repo, status, branch, numbers };
-    for (y, line) in (area.y..area.bottom()).zip(model.list.lines.iter().skip(first)) {
+    let lines = model.list.lines.iter().enumerate().skip(first);
+    for (y, (at, line)) in (area.y..area.bottom()).zip(lines) {
         let row = Rect { y, height: 1, ..area };
         match line {
             Line::Gap => {}
@@ -144,9 +155,11 @@ pub(super) fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
                 let text = format!("▸ {counts}  {key} shows them");
                 pen.put(row.x + 2, row.y, row.width.saturating_sub(3), &text, model.theme.faint());
             }
+            Line::Plan(plan) => course::plan_line(model, pen, row, plan),
             Line::Session(id) => {
                 if let Some(session) = model.rows.all.get(id) {
-                    session_line(model, pen, row, session, &columns);
+                    let indent = if is_below_plan(model, session, at) { INDENT } else { 0 };
+                    session_line(model, pen, row, session, (&columns, indent));
                 } else if let Some(removed) =
                     model.list.removed.as_ref().filter(|own| own.id == *id)
                 {
@@ -248,14 +261,15 @@ fn session_line(
     pen: &mut Pen<'_>,
     row: Rect,
     session: &SessionRow,
-    columns: &Columns,
+    (columns, indent): (&Columns, u16),
 ) {
     let theme = model.theme;
     let selected = model.hand.selected.as_ref() == Some(&session.id);
     if selected {
         pen.tint(row, theme.lifted());
     }
-    let toned = theme.tone(tone(session.status));
+    let badge = model.rows.plans.badge(session);
+    let toned = theme.tone(badge.tone);
     let marked = model.list.marked.contains(&session.id);
     let sign = if marked {
         "*"
@@ -266,18 +280,19 @@ fn session_line(
     };
     pen.put(row.x, row.y, 1, sign, theme.accent());
     pen.put(row.x + 1, row.y, 1, if session.pinned { PINNED } else { "" }, theme.accent());
-    pen.put(row.x + 2, row.y, 1, &mark(session.status).to_string(), toned);
+    pen.put(row.x + 2, row.y, 1, &badge.mark.to_string(), toned);
     let auto_yes = if session.auto_yes { AUTO_YES } else { "" };
     pen.put(row.x + 3, row.y, 1, auto_yes, theme.tone(Tone::Attention));
     let weight = if selected { Modifier::BOLD } else { Modifier::empty() };
-    pen.put(row.x + 4, row.y, columns.name, &session.name, theme.text().add_modifier(weight));
+    let (name, room) = (row.x + 4 + indent, columns.name.saturating_sub(indent));
+    pen.put(name, row.y, room, &session.name, theme.text().add_modifier(weight));
     let mut x = row.x + 4 + columns.name + 1;
     if let Some(most) = columns.repository {
         pen.put(x, row.y, most, folder_of(&session.repo_root), theme.faint());
         x += most + 1;
     }
     if let Some(most) = columns.status {
-        pen.put(x, row.y, most, session.status.word(), toned);
+        pen.put(x, row.y, most, badge.word, toned);
         x += most + 1;
     }
     let mut end = row.right().saturating_sub(1);
@@ -304,24 +319,18 @@ fn session_line(
         room = end.saturating_sub(x);
     }
     // A word or two, or nothing: a sign that something was cut off tells nothing.
-    if let Some((text, tone)) = note(model, session).filter(|_| room >= NOTE_COLUMNS_MIN) {
-        let text = if width(&text) > room { shorter(model, session).unwrap_or(text) } else { text };
+    let note = note(model, session, (room, columns.status));
+    if let Some((text, tone)) = note.filter(|_| room >= NOTE_COLUMNS_MIN) {
         pen.put(x, row.y, room, &text, theme.tone(tone));
     }
 }
 
-/// How far a loop is, where there is no room for more; nothing else is under way or wanted of it.
-fn shorter(model: &Model, session: &SessionRow) -> Option<String> {
-    let (text, _) = note(model, session)?;
-    let own = session.looped.as_ref().filter(|_| text.starts_with("iteration "))?;
-    Some(format!("#{}{}", own.iteration, of_all(own.max)))
-}
-
-fn of_all(max: Option<u32>) -> String {
-    max.map_or_else(String::new, |max| format!(" of {max}"))
-}
-
-fn note(model: &Model, session: &SessionRow) -> Option<(String, Tone)> {
+/// What is said of it in so many columns, beside its status where that has a column.
+fn note(
+    model: &Model,
+    session: &SessionRow,
+    (room, status): (u16, Option<u16>),
+) -> Option<(String, Tone)> {
     if let Some(under_way) = model.work.latest_with(&session.id) {
         return Some((format!("{} {}", wheel(model), under_way.label), Tone::Attention));
     }
@@ -349,10 +358,10 @@ fn note(model: &Model, session: &SessionRow) -> Option<(String, Tone)> {
     }
     let tasks = super::status::counts(session).map_or_else(String::new, |all| format!(" {all}"));
     if let Some(own) = &session.looped {
-        let of = of_all(own.max);
-        let state = if own.state == "running" { String::new() } else { format!(", {}", own.state) };
         let broke = if own.broke.is_some() { Tone::Bad } else { Tone::Calm };
-        return Some((format!("iteration {}{of}{state}{tasks}", own.iteration), broke));
+        let all = format!("{}{tasks}", course::of_loop(own, room));
+        let text = if width(&all) > room { course::of_loop(own, room) } else { all };
+        return Some((text, broke));
     }
     // Behind a loop's place: its own words are queued as well.
     if session.queued > 0 {
@@ -365,6 +374,10 @@ fn note(model: &Model, session: &SessionRow) -> Option<(String, Tone)> {
         return Some(("✎ not sent yet".to_owned(), Tone::Calm));
     }
     if let Some(task) = &session.task {
+        let badge = model.rows.plans.badge(session);
+        if status.is_none() && badge.word != session.status.word() {
+            return Some((badge.word.to_owned(), badge.tone));
+        }
         return Some((format!("task {task}{tasks}"), Tone::Calm));
     }
     session.last_action.clone().map(|action| (action, Tone::Faint))

@@ -70,7 +70,11 @@ fn state(model: &Model, session: &SessionRow) -> (String, Tone) {
     let turn = usize::try_from(model.now.ms / SPIN_MS).unwrap_or(0);
     let wheel = WHEEL.get(turn % WHEEL.len()).copied().unwrap_or("◐");
     let own = session.looped.as_deref().map(|own| own.state.as_str());
+    let merged = model.rows.plans.badge(session).tone == Tone::Good;
     match (own, session.status) {
+        (None, Status::Idle | Status::Suspended | Status::Completed) if merged => {
+            ("✓ MERGED".to_owned(), Tone::Good)
+        }
         (Some("done"), _) => ("✓ DONE".to_owned(), Tone::Good),
         (Some("stopped"), _) => ("■ STOPPED".to_owned(), Tone::Faint),
         (Some("paused"), _) | (_, Status::Paused) => ("⏸ PAUSED".to_owned(), Tone::Calm),
