@@ -1,6 +1,7 @@
 //! What reaches the model, and what it wants done: everything outside lies between these two.
 
 use crate::input::Input;
+use crate::model::Lead;
 use glis_client::Fault;
 use glis_client::labels::Tone;
 use glis_core::Status;
@@ -71,6 +72,8 @@ pub(crate) enum Msg {
     Fetched { session: String, result: Result<Fetched, Told> },
     /// What was found of these words in all conversations.
     Found { words: String, result: Result<Vec<Hit>, Told> },
+    /// What led to the question in hand.
+    Led(Lead),
     /// What was removed.
     Trash(Result<Vec<TrashView>, Told>),
     /// What the rules have said, newest first.
@@ -235,6 +238,8 @@ pub(crate) enum Effect {
     FetchPast { session: String, upto: u64, size: Size },
     /// Type this into the terminal that is followed.
     Type { session: String, bytes: Vec<u8> },
+    /// Find out what led to this question.
+    FindLead { session: String, request: String },
     /// Look for words in all conversations.
     Search { words: String },
     /// Get the list of what was removed.

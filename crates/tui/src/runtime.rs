@@ -377,6 +377,7 @@ impl Runtime {
                     return self.tell_model(Msg::Failed(told));
                 }
             }
+            Effect::FindLead { session, request } => self.calls.find_lead(session, request),
             Effect::FetchTrash => self.calls.trash(),
             Effect::FetchJudged => self.calls.judged(),
             Effect::LookAtPlans(repos) => self.calls.look_at_plans(repos),

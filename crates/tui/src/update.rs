@@ -89,6 +89,7 @@ pub(crate) fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
         Msg::Past { session, result } => past::arrived(model, &session, result),
         Msg::Fetched { session, result } => news::fetched(model, &session, result),
         Msg::Found { words, result } => search::arrived(model, &words, result),
+        Msg::Led(lead) => asking::led(model, lead),
         Msg::Trash(result) => house::trash_arrived(model, result),
         Msg::Judged(result) => model.house.judged = result.into(),
         Msg::Plans(result) => {

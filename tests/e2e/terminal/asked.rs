@@ -28,13 +28,15 @@ fn an_edit_is_read_as_a_diff_and_a_choice_is_made_by_its_digit() -> Outcome {
     // The oldest question comes first, with what it is about.
     let screen = tmux.sees("one", "✎ src/login.rs")?;
     assert!(has_row(&screen, "-let a = 1;") && has_row(&screen, "+let a = 2;"), "{screen}");
-    assert!(screen.contains("y once · Y for the session · n deny"), "{screen}");
+    assert!(screen.contains(" y allow  n deny  Y for the session"), "{screen}");
+    // What led to it stands below it.
+    tmux.sees("one", "before that")?;
     tmux.key("one", "y")?;
     // The end of a call is told where the next word will be.
     tmux.sees("one", "✓ `blue`: allowed")?;
     house.until("blue", "idle")?;
     tmux.key("one", "j")?;
-    let screen = tmux.sees("one", "1 to 2 chooses · s answers in words")?;
+    let screen = tmux.sees("one", " 1-2 choose  s in words")?;
     assert!(has_row(&screen, "1  red") && has_row(&screen, "2  deep blue"), "{screen}");
     // What is no answer to it changes nothing.
     tmux.key("one", "y")?;
@@ -63,7 +65,7 @@ fn a_budget_that_is_used_up_is_granted_by_a_digit() -> Outcome {
     tmux.key("one", "a")?;
     let screen = tmux.sees("one", "The budget is used up ($6 of $5). Grant as much again?")?;
     assert!(has_row(&screen, "1  grant") && has_row(&screen, "2  leave"), "{screen}");
-    assert!(has_row(&screen, "1 to 2 chooses"), "{screen}");
+    assert!(screen.contains(" 1-2 choose"), "{screen}");
     tmux.key("one", "1")?;
     tmux.sees("one", "answered by you")?;
     house.until("blue", "idle")?;

@@ -1,5 +1,6 @@
 //! What keys are about.
 
+use super::Lead;
 use glis_wire::view::{SessionRow, WaitingFor};
 
 #[derive(Default)]
@@ -11,6 +12,8 @@ pub(crate) struct Hand {
     /// A session that is taken in hand once it was looked at: id and name.
     pub(crate) reached: Option<(String, String)>,
     pub(crate) ask: Option<InHand>,
+    /// What led to that.
+    pub(crate) lead: Option<Lead>,
     /// How far that is scrolled.
     pub(crate) ask_scroll: usize,
     /// The plan that was begun here: its task that runs is in hand until a key is pressed.
@@ -24,6 +27,7 @@ pub(crate) struct InHand {
     pub(crate) id: String,
     pub(crate) name: String,
     pub(crate) agent: String,
+    pub(crate) repo: String,
     pub(crate) ask: WaitingFor,
     /// How many questions stand above it.
     pub(crate) place: usize,
@@ -42,6 +46,7 @@ impl InHand {
             id: session.id.clone(),
             name: session.name.clone(),
             agent: session.agent.clone(),
+            repo: session.repo_root.clone(),
             ask: ask.clone(),
             place,
             seen: 0,

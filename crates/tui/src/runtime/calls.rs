@@ -3,6 +3,7 @@
 use super::post::Post;
 use super::{Setup, deliver};
 use crate::message::{Fetched, Judged, Msg, Tab, TaskPlace, Told};
+use crate::model::Lead;
 use glis_client::labels::Tone;
 use glis_client::{Client, Connector, Fault, Quiet, Streamed};
 use glis_core::verdict::Verdict;
@@ -11,7 +12,7 @@ use glis_wire::call::Scope;
 use glis_wire::client::{Request, Response};
 use glis_wire::hold::Size;
 use glis_wire::plan::PlanRequest;
-use glis_wire::view::{SessionRow, SnapshotView, VerdictView};
+use glis_wire::view::{Entry, SessionRow, SnapshotView, VerdictView};
 use serde_json::Value;
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -25,6 +26,8 @@ const EVENTS_BACK: u64 = 5000;
 const HITS_MAX: u32 = 100;
 /// As many verdicts of the rules as are read; `glis auto-yes log` has all of them.
 const VERDICTS_MAX: usize = 500;
+/// As many entries of a conversation as remind of what led to a question.
+const LEAD_ENTRIES: usize = 5;
 /// As much output as is played again to look back; `glis output` has all of it.
 const PAST_BYTES: u64 = 4 * 1024 * 1024;
 /// As many rows of it as are kept.
@@ -119,6 +122,17 @@ impl Calls {
         });
     }
 
+    /// Finds out what led to a question. What cannot be found is left out: the question says what it asks by itself.
+    pub(super) fn find_lead(&self, session: String, request: String) {
+        let of = session.clone();
+        let led = move |found: Result<(Vec<Entry>, Vec<String>), Told>| {
+            let mut lead = Lead::of(&session, &request);
+            (lead.said, lead.screen) = found.unwrap_or_default();
+            Msg::Led(lead)
+        };
+        self.ask(led, |client| lead(client, of));
+    }
+
     pub(super) fn trash(&self) {
         self.ask(Msg::Trash, |client| {
             let answer = client.call(Request::Trash)?;
@@ -211,6 +225,25 @@ fn conversation(client: &mut Client, session: String) -> Result<Fetched, Fault> 
     let request = Request::Log { session, follow: false, from: None };
     let entry = |words| if let Response::Entry(entry) = words { Some(entry) } else { None };
     Ok(Fetched::Conversation(streamed(client, request, entry)?))
+}
+
+/// The last that was said, else the last rows of a terminal.
+fn lead(client: &mut Client, session: String) -> Result<(Vec<Entry>, Vec<String>), Fault> {
+    let request = Request::Log { session: session.clone(), follow: false, from: None };
+    let mut said = VecDeque::new();
+    client.call_seeing(request, |streamed| {
+        if let Streamed::Words(Response::Entry(entry)) = streamed {
+            said.truncate(LEAD_ENTRIES - 1);
+            said.push_front(entry);
+        }
+        Ok::<(), Fault>(())
+    })?;
+    if !said.is_empty() {
+        return Ok((said.into_iter().rev().collect(), Vec::new()));
+    }
+    let answer = client.call(Request::Screen { session, at: None })?;
+    let Response::Screen(screen) = answer else { return Err(Fault::unfit()) };
+    Ok((said.into(), screen.lines.into_iter().filter(|row| !row.is_empty()).collect()))
 }
 
 /// Plays the end of the output again, in a terminal that keeps what scrolls away.

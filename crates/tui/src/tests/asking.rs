@@ -3,8 +3,8 @@
 use super::desk::{Desk, few};
 use super::{session, whole};
 use crate::chord::{Chord, Code};
-use crate::message::{Msg, News};
-use crate::model::Mode;
+use crate::message::{Effect, Msg, News};
+use crate::model::{Lead, Mode};
 use glis_core::Status;
 use glis_core::talk::AskKind;
 use glis_wire::client::Response;
@@ -238,7 +238,7 @@ fn a_doubt_is_asked_as_a_doubt() {
     desk.press("a");
     let frame = desk.frame();
     assert!(frame.contains("    Did the agent get this message?\n\n    Limit"), "{frame}");
-    assert!(frame.contains("y send again  n drop it"), "{frame}");
+    assert!(frame.contains("y send again  n drop"), "{frame}");
     assert_eq!(desk.press("Y"), "", "a message is sent again once");
     assert_eq!(desk.press("y"), "answer id-login d1 allow");
     desk.event("login", Status::Busy);
@@ -348,7 +348,7 @@ fn only_what_an_approval_takes_is_offered() {
     let mut plain = Desk::new(vec![asking("tool", line)]);
     plain.press("a");
     let frame = plain.frame();
-    assert!(frame.contains("y once · n deny · s answers in words"), "{frame}");
+    assert!(frame.contains(" y allow  n deny  s in words"), "{frame}");
     assert!(!frame.contains("with a reason"), "{frame}");
     assert_eq!(plain.press("Y s maybe enter"), "answer id-tool screen-1-7 maybe");
     let mut never = Desk::new(vec![asking("tool", ask(&["deny"]))]);
@@ -415,4 +415,37 @@ fn on_forty_columns_there_is_room_for_a_no() {
     desk.press("a");
     let frame = desk.frame();
     assert!(frame.lines().last().is_some_and(|row| row.contains("n deny")), "{frame}");
+}
+
+/// Who asks, where and for how long; below it what led to it, which need not be seen.
+#[test]
+fn a_question_says_who_asks_since_when_and_what_led_to_it() {
+    let ask = json!({"request": "r1", "kind": "approval", "text": "Bash: make",
+        "since": "2026-01-01T00:03:00Z"});
+    let mut desk = Desk::new(vec![asking("login", ask)]);
+    let wanted = desk.typed("a");
+    let is_lead =
+        |effect: &Effect| matches!(effect, Effect::FindLead { request, .. } if request == "r1");
+    assert!(wanted.iter().any(is_lead), "{wanted:?}");
+    let said = json!([
+        {"timestamp": "", "type": "user", "content": "build it"},
+        {"timestamp": "", "type": "assistant", "content": "I run make first."},
+    ]);
+    let mut lead = Lead::of("id-login", "r1");
+    lead.said = serde_json::from_value(said).unwrap();
+    // What is of another question is not shown.
+    let mut other = Lead::of("id-login", "r0");
+    other.screen.push("before".to_owned());
+    desk.tell(Msg::Led(other));
+    assert!(!desk.frame().contains("before that"), "{}", desk.frame());
+    desk.tell(Msg::Led(lead));
+    let frame = desk.frame();
+    assert!(frame.contains("wants to be allowed") && frame.contains("app  2m"), "{frame}");
+    let shown =
+        "    Bash: make\n\n    before that\n    you: build it\n    agent: I run make first.\n";
+    assert!(frame.contains(shown), "{frame}");
+    assert_eq!(frame.matches("n deny").count(), 1, "keys are told once: {frame}");
+    desk.tell(Msg::Resized { columns: 60, rows: 7 });
+    assert!(!desk.frame().contains("you: build it"), "{}", desk.frame());
+    assert_eq!(desk.press("y"), "answer id-login r1 allow");
 }

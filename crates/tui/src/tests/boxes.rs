@@ -48,15 +48,15 @@ fn an_edit_is_shown_as_a_diff_and_a_choice_is_made_by_its_digit() {
     desk.press("j");
     let frame = desk.frame();
     assert!(frame.contains("1  red") && frame.contains("2  deep blue"), "{frame}");
-    assert!(frame.contains("1 to 2 chooses"), "{frame}");
+    assert!(frame.contains(" 1-2 choose  s in words"), "{frame}");
     assert_eq!(desk.press("3 0"), "");
     // A yes would be taken for the answer.
     assert_eq!(desk.press("y Y"), "");
     assert!(desk.frame().contains("it wants no yes or no: 1 to 2 chooses"), "{}", desk.frame());
-    // On a small terminal the keys go on below themselves, and no mark stands in their words.
+    // On a small terminal as well.
     desk.tell(Msg::Resized { columns: 40, rows: 14 });
     let frame = desk.frame();
-    assert!(frame.lines().any(|row| row.trim() == "1 to 2 chooses · s answers in"), "{frame}");
+    assert!(frame.contains(" 1-2 choose  s in words"), "{frame}");
     assert_eq!(desk.press("2"), "answer id-fix-login r2 deep blue");
 }
 
@@ -138,7 +138,7 @@ fn a_long_question_is_scrolled() {
     desk.press("pgdn pgdn pgdn pgdn pgdn pgdn pgdn");
     desk.pass(700);
     let frame = desk.frame();
-    assert!(frame.contains("line-60") && frame.contains("y once"), "{frame}");
+    assert!(frame.contains("line-60") && frame.contains("y allow"), "{frame}");
     assert_eq!(desk.press("y"), "answer id-fix-login r1 allow");
 }
 

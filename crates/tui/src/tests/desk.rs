@@ -170,6 +170,7 @@ fn describe(effect: &Effect) -> Option<String> {
         | Effect::LookAt(_)
         | Effect::Follow(_)
         | Effect::LookAtPlans(_)
+        | Effect::FindLead { .. }
         | Effect::Fetch { .. }
         | Effect::CountChanges { .. }
         | Effect::ReadDraft { .. }

@@ -94,11 +94,10 @@ fn a_question_is_shown_whole() {
         "a",
         "
  glis  1 waiting  1 failed  1 busy  4 sessions
-▌ ? fix-login  claude  wants to be allowed
+▌ ? fix-login  claude  wants to be allowed          app  5m
     Bash: rm -rf target
     $ rm -rf target && cargo build
     in /home/ada/src/app
-    y once · Y for the session · n deny · r with a reason
  y allow  n deny  Y for the session  r with a reason ? keys
 ",
     );

@@ -37,7 +37,7 @@ fn of_many_that_rest_only_a_line_is_shown_until_it_is_unfolded() {
     // What is in hand or marked stays in sight.
     desk.press("j space .");
     assert_eq!((names(&desk).len(), desk.selected()), (3, "old-1"));
-    assert!(desk.frame().contains("▸ 1 paused, 3 suspended"), "{}", desk.frame());
+    assert!(desk.frame().contains("▸ 3 asleep, 1 paused"), "{}", desk.frame());
     desk.press("/ old-4 enter");
     assert!(names(&desk).contains(&"old-4"), "a filter looks at all");
     desk.press("esc esc : old-3 enter");

@@ -5,7 +5,8 @@ use super::{drafts, said, words};
 use crate::command::Command;
 use crate::deed::{Deed, Reply};
 use crate::keymap::Place;
-use crate::model::{InHand, Kind, Mode, Model};
+use crate::message::Effect;
+use crate::model::{InHand, Kind, Lead, Mode, Model};
 use crate::view;
 use crate::wanted::Wanted;
 use glis_core::talk::AskKind;
@@ -88,8 +89,21 @@ pub(super) fn keep(model: &mut Model) {
         None if known || at.is_none() => own.counts_from = model.now.ms + READ_MS,
         None => {}
     }
-    model.mode = Mode::Asks { at: Some((own.id.clone(), own.ask.request.clone())) };
+    let (id, request) = (own.id.clone(), own.ask.request.clone());
     model.hand.ask = Some(own);
+    if !model.hand.lead.as_ref().is_some_and(|lead| lead.is_of(&id, &request)) {
+        model.hand.lead = Some(Lead::of(&id, &request));
+        model.effects.push(Effect::FindLead { session: id.clone(), request: request.clone() });
+    }
+    model.mode = Mode::Asks { at: Some((id, request)) };
+}
+
+/// What led to a question was found out.
+pub(super) fn led(model: &mut Model, lead: Lead) {
+    let own = model.hand.ask.as_ref();
+    if own.is_some_and(|own| lead.is_of(&own.id, &own.ask.request)) {
+        model.hand.lead = Some(lead);
+    }
 }
 
 /// The model was painted on the terminal: what is in sight of the question in hand is seen. Keys that were pressed

@@ -1,10 +1,10 @@
 //! Everything that is asked, the question in hand whole, answered by one key.
 
-use super::pen::{Pen, beginning};
+use super::pen::{Pen, beginning, width};
 use super::question;
 use crate::command::Command;
 use crate::keymap::Place;
-use crate::model::{InHand, Model};
+use crate::model::{InHand, Model, folder_of, since};
 use glis_client::labels::Tone;
 use glis_wire::view::{SessionRow, WaitingFor};
 use ratatui_core::layout::Rect;
@@ -13,6 +13,15 @@ use std::ops::Range;
 
 /// As much is told of a question that is not open any more.
 const CLOSED_ROWS: usize = 3;
+
+/// Who asks.
+struct Who<'m> {
+    name: &'m str,
+    agent: &'m str,
+    repo: &'m str,
+    /// For how long; nothing where it is over.
+    age: String,
+}
 
 enum Row<'m> {
     /// A question in short.
@@ -68,8 +77,8 @@ fn sheet(model: &Model, area: Rect) -> Sheet<'_> {
         if in_hand {
             let whole = question::whole(model, (session, ask), columns);
             own = rows.len()..rows.len() + whole.len();
-            let keys = question::keys(model, (session, ask), columns);
-            let lines = whole.into_iter().chain(keys);
+            let around = question::around(model, (session, ask), columns);
+            let lines = whole.into_iter().chain(around);
             rows.extend(lines.map(|(text, style)| Row::Text(text, style)));
             in_hand_rows = own.start - 1..rows.len();
         }
@@ -128,12 +137,24 @@ pub(super) fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
                 } else {
                     question::in_short(session, ask)
                 };
-                let who = (session.name.as_str(), session.agent.as_str());
-                head(model, pen, place, in_hand, ("?", who, &text));
+                let since_when = ask.since.as_ref().unwrap_or(&session.last_active_at);
+                let age = since(since_when, model.now);
+                let who = Who {
+                    name: &session.name,
+                    agent: &session.agent,
+                    repo: &session.repo_root,
+                    age,
+                };
+                head(model, pen, place, in_hand, ("?", &who, &text));
             }
             Row::Closed(closed) => {
-                let who = (closed.name.as_str(), closed.agent.as_str());
-                head(model, pen, place, true, ("·", who, &model.work.ending_of(closed)));
+                let who = Who {
+                    name: &closed.name,
+                    agent: &closed.agent,
+                    repo: &closed.repo,
+                    age: String::new(),
+                };
+                head(model, pen, place, true, ("·", &who, &model.work.ending_of(closed)));
             }
             Row::Text(text, style) => {
                 pen.put(area.x + 4, y, area.width.saturating_sub(5), &text, style);
@@ -165,7 +186,7 @@ fn head(
     pen: &mut Pen<'_>,
     row: Rect,
     in_hand: bool,
-    (mark, (name, agent), text): (&str, (&str, &str), &str),
+    (mark, who, text): (&str, &Who<'_>, &str),
 ) {
     let theme = model.theme;
     if in_hand {
@@ -174,7 +195,13 @@ fn head(
     }
     pen.put(row.x + 2, row.y, 1, mark, theme.tone(Tone::Attention));
     let bold = theme.text().add_modifier(Modifier::BOLD);
-    let x = pen.put(row.x + 4, row.y, row.width / 3, name, bold) + 2;
-    let x = pen.put(x, row.y, 9, agent, theme.faint()) + 2;
-    pen.put(x, row.y, row.right().saturating_sub(x + 1), text, theme.text());
+    let x = pen.put(row.x + 4, row.y, row.width / 3, who.name, bold) + 2;
+    let x = pen.put(x, row.y, 9, who.agent, theme.faint()) + 2;
+    // Who asks, how long, and where, as far as the words leave room; how long always.
+    let repo = format!("{}  {}", folder_of(who.repo), who.age);
+    let fits = x + width(text) + width(&repo) + 3 <= row.right();
+    let told = if fits { repo.trim_end() } else { &who.age };
+    let end = row.right().saturating_sub(1);
+    pen.put_right(end, row.y, width(told), told, theme.faint());
+    pen.put_to(x, row.y, end.saturating_sub(width(told) + 1), text, theme.text());
 }

@@ -1,6 +1,6 @@
 //! The keys that fit the moment, for the last row.
 
-use super::question::{takes, takes_words};
+use super::question::{DIGITS, choices, takes, takes_words};
 use crate::command::Command;
 use crate::keymap::Place;
 use crate::model::{Access, Mode, Model};
@@ -114,7 +114,19 @@ pub(super) fn hints(model: &Model) -> Vec<(String, &'static str)> {
     let keys = |(command, does): (Command, &'static str)| {
         Some((model.keys.keys_of(place, command).filter(|_| is_taken(command))?, does))
     };
-    commands.into_iter().filter_map(keys).collect()
+    digits(model, place).into_iter().chain(commands.into_iter().filter_map(keys)).collect()
+}
+
+/// The digits that choose, where the question in hand has choices.
+fn digits(model: &Model, place: Place) -> Option<(String, &'static str)> {
+    let own = model.hand.ask.as_ref().filter(|_| place == Place::Asks)?;
+    let (_, ask) = model.rows.open_ask(&own.id, &own.ask.request)?;
+    let digits = match choices(ask).len().min(DIGITS) {
+        0 => return None,
+        1 => "1".to_owned(),
+        last => format!("1-{last}"),
+    };
+    (model.house.access == Access::Full).then_some((digits, "choose"))
 }
 
 /// What answers the question in hand comes first, and a no is never left out for want of room.
@@ -126,7 +138,7 @@ fn ask_hints(model: &Model) -> Vec<(Command, &'static str)> {
         Some((AskKind::Question, ask)) if !takes_words(ask) => Vec::new(),
         Some((AskKind::Question, _)) => vec![(Command::Send, "in words")],
         Some((AskKind::Doubt, _)) => {
-            vec![(Command::Allow, "send again"), (Command::Deny, "drop it")]
+            vec![(Command::Allow, "send again"), (Command::Deny, "drop")]
         }
         Some((AskKind::Approval, ask)) => {
             let offered = [

@@ -1,9 +1,10 @@
 //! One question: in a line, or whole with everything that it asks leave for.
 
-use super::pen::{Lines, harmless, styled, width, wrapped};
+use super::pages::who;
+use super::pen::{Lines, beginning, harmless, styled, width, wrapped};
 use crate::command::Command;
 use crate::keymap::Place;
-use crate::model::{Access, Model};
+use crate::model::{Access, Lead, Model};
 use crate::theme::Theme;
 use glis_client::labels::{Tone, doubt};
 use glis_client::{edits, questions, said_beside};
@@ -12,7 +13,10 @@ use glis_core::verdict::Want;
 use glis_wire::view::{SessionRow, WaitingFor};
 
 /// As many choices have a digit.
-const DIGITS: usize = 9;
+pub(super) const DIGITS: usize = 9;
+/// So much of what led to a question reminds of it; `2` in the list has all of it.
+const LEAD_ROWS: usize = 8;
+const LEAD_ENTRY_ROWS: usize = 3;
 
 /// What is asked, for a line of a list.
 pub(super) fn in_short(session: &SessionRow, ask: &WaitingFor) -> String {
@@ -25,10 +29,7 @@ pub(super) fn in_short(session: &SessionRow, ask: &WaitingFor) -> String {
 /// Its words. A file that it is about is named as in the worktree; a command stays as it is run.
 fn text(session: &SessionRow, ask: &WaitingFor) -> String {
     let is_edit = matches!(ask.wants, Some(Want::Edit { .. }));
-    match session.worktree.as_ref().filter(|_| is_edit) {
-        Some(worktree) => ask.text.replace(&format!("{worktree}/"), ""),
-        None => ask.text.clone(),
-    }
+    if is_edit { in_worktree(session, &ask.text) } else { ask.text.clone() }
 }
 
 /// A path of the worktree as it is called there; any other one whole.
@@ -84,21 +85,56 @@ pub(super) fn whole(
         lines.extend(edit.lines.iter().flat_map(|line| patch_line(line, columns, theme)));
     }
     for (name, words) in said_beside(ask) {
+        let words = in_worktree(session, &words);
         lines.extend(styled("", &format!("{name}: {words}"), columns, theme.faint()));
     }
     lines.extend(chosen_from(ask, columns, theme));
     lines
 }
 
-/// What can be pressed for it, below it.
-pub(super) fn keys(
+/// What led to it, so far as it is known: the end of what was said, else of its screen. And where no key of the last
+/// row answers it, how it is answered.
+pub(super) fn around(
     model: &Model,
     (session, ask): (&SessionRow, &WaitingFor),
     columns: u16,
 ) -> Lines {
     let theme = model.theme;
-    let air = || vec![(String::new(), theme.text())];
-    [air(), styled("", &keys_for(model, session, ask), columns, theme.faint()), air()].concat()
+    let air = || (String::new(), theme.text());
+    let mut lines = vec![air()];
+    let form = questions(ask).len() > 1 && choices(ask).is_empty();
+    let elsewhere = ask.choices.as_ref().is_some_and(Vec::is_empty);
+    if model.house.access == Access::ReadOnly || elsewhere || form {
+        lines.extend(styled("", &keys_for(model, session, ask), columns, theme.faint()));
+        lines.push(air());
+    }
+    let lead = model.hand.lead.as_ref().filter(|lead| lead.is_of(&session.id, &ask.request));
+    let told = lead.map(|lead| told(lead, columns, theme)).unwrap_or_default();
+    if !told.is_empty() {
+        lines.push(("before that".to_owned(), theme.line()));
+        lines.extend(told);
+        lines.push(air());
+    }
+    lines
+}
+
+fn told(lead: &Lead, columns: u16, theme: Theme) -> Lines {
+    let said = lead.said.iter().filter(|entry| !entry.content.trim().is_empty());
+    let said = said.flat_map(|entry| {
+        let text = format!("{}: {}", who(entry.voice), entry.content.trim());
+        beginning(&text, columns, LEAD_ENTRY_ROWS)
+    });
+    let mut rows: Vec<String> = said.chain(lead.screen.iter().cloned()).collect();
+    let rows = rows.split_off(rows.len().saturating_sub(LEAD_ROWS));
+    rows.into_iter().map(|row| (row, theme.faint())).collect()
+}
+
+/// Paths of the worktree in words of an agent, as they are called there.
+fn in_worktree(session: &SessionRow, words: &str) -> String {
+    match &session.worktree {
+        Some(worktree) => words.replace(&format!("{worktree}/"), ""),
+        None => words.to_owned(),
+    }
 }
 
 /// What may be answered, with what the agent says of it. The choices of a single question have their digits.
