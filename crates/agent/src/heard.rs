@@ -120,6 +120,8 @@ pub struct Usage {
     pub tokens_out: u64,
     /// Millionths of a dollar that the whole conversation has cost, by the agent's own count.
     pub cost_micros: Option<u64>,
+    /// How much of what its vendor allows in a time is used up.
+    pub window_percent: Option<u8>,
 }
 
 impl Said {

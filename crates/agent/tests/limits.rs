@@ -181,6 +181,22 @@ fn codex_in_its_terminal() {
     assert_eq!(rollout(&[other]), [failed(TALK)]);
 }
 
+#[test]
+fn codex_tells_how_much_of_its_window_is_used() {
+    let window = |used: f64| json!({"used_percent": used, "window_minutes": 300, "resets_at": 1});
+    let lines = [
+        json!({"type": "event_msg", "payload": {"type": "token_count",
+            "rate_limits": {"primary": window(12.0), "secondary": window(64.8)}}}),
+        json!({"type": "token_usage_record", "payload": {"turn_token_usage": {"input_tokens": 7}}}),
+        json!({"type": "event_msg", "payload": {"type": "task_complete"}}),
+    ];
+    let lines: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let mut dialect = glis_agent::find("codex").unwrap().dialect(Mode::Terminal);
+    let heard = dialect.read(0, lines.as_bytes());
+    let used = heard.iter().flat_map(|one| &one.said).find_map(|said| said.usage).unwrap();
+    assert_eq!((used.tokens_in, used.window_percent), (7, Some(64)));
+}
+
 /// It says in the protocol's words why it stopped; an answer that is too long only in its database.
 #[test]
 fn opencode_on_pipes() {

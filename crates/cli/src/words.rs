@@ -263,9 +263,10 @@ pub(crate) fn day(day: &BudgetView) -> String {
 }
 
 fn used(used: Used) -> String {
-    let Used { tokens_in, tokens_out, usd } = used;
+    let Used { tokens_in, tokens_out, usd, window_percent } = used;
     let cost = usd.map_or(String::new(), |dollars| format!(", ${dollars:.4}"));
-    format!("{tokens_in} tokens in, {tokens_out} out{cost}")
+    let window = window_percent.map(|used| format!(", {used}% of the vendor's window"));
+    format!("{tokens_in} tokens in, {tokens_out} out{cost}{}", window.unwrap_or_default())
 }
 
 fn failed_starts(s: &SessionView) -> String {

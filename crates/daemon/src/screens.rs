@@ -175,8 +175,7 @@ pub(crate) fn capture(
 
 fn capture_screen(screens: &Screens, session: &Session, dir: &Path) -> io::Result<u64> {
     durable::private_folder(dir)?;
-    let hastes =
-        matches!(&session.phase, Phase::Pausing(pause) if pause.mode == PauseMode::Force);
+    let hastes = matches!(&session.phase, Phase::Pausing(pause) if pause.mode == PauseMode::Force);
     let look = if hastes { Screens::look_in_haste } else { Screens::look };
     let picture = look(screens, dir, &session.id)?;
     sync_output(dir)?;

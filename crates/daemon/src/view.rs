@@ -352,6 +352,7 @@ fn used(account: &Account) -> Used {
         tokens_in: account.tokens_in,
         tokens_out: account.tokens_out,
         usd: account.cost_micros().map(dollars),
+        window_percent: account.window_percent,
     }
 }
 

@@ -89,10 +89,11 @@ const short = (count) => (count < 1000 ? String(count) : count < 1e6 ? `${(count
 
 /** Tokens and money, as far as they are known. @param {any} used */
 export function spent(used) {
-  const { tokens_in: read, tokens_out: written, usd: cost } = used ?? {};
+  const { tokens_in: read, tokens_out: written, usd: cost, window_percent: part } = used ?? {};
   return [
     read || written ? `${short(read ?? 0)} tokens in, ${short(written ?? 0)} out` : "",
     typeof cost === "number" ? `$${cost.toFixed(2)}` : "",
+    part === undefined ? "" : `${part}% of its window`,
   ].filter(Boolean).join(" \u00b7 ");
 }
 

@@ -68,17 +68,33 @@ pub enum Request {
     /// A session of its own.
     New(Box<NewSession>),
     /// Sessions that live, and of those at rest the latest; or all, removed ones included.
-    List { all: bool },
+    List {
+        all: bool,
+    },
     /// All of one.
-    Show { session: String },
+    Show {
+        session: String,
+    },
     /// Its terminal.
-    Attach { session: String },
+    Attach {
+        session: String,
+    },
     /// Do something with one.
-    Act { session: String, action: Action },
+    Act {
+        session: String,
+        action: Action,
+    },
     /// The same with several sessions at once.
-    ActEach { which: Which, action: Action },
+    ActEach {
+        which: Which,
+        action: Action,
+    },
     /// Until it is in one of these states.
-    Wait { session: String, statuses: Vec<Status>, timeout_ms: Option<u64> },
+    Wait {
+        session: String,
+        statuses: Vec<Status>,
+        timeout_ms: Option<u64>,
+    },
     /// Its conversation.
     Log {
         session: String,
@@ -103,7 +119,10 @@ pub enum Request {
         most: Option<u64>,
     },
     /// What happens to all of them.
-    Events { from: u64, follow: bool },
+    Events {
+        from: u64,
+        follow: bool,
+    },
     /// What the rules have said of what was asked, of one session or of all, oldest first.
     Verdicts {
         session: Option<String>,
@@ -112,13 +131,26 @@ pub enum Request {
         fresh: bool,
     },
     /// What its conversation comes down to.
-    Compaction { session: String },
+    Compaction {
+        session: String,
+    },
     /// The snapshots of a session; only the last so many if a number is given.
-    Snapshots { session: String, last: Option<u32> },
+    Snapshots {
+        session: String,
+        last: Option<u32>,
+    },
     /// What a session has done since its beginning, or since one of its snapshots.
-    Diff { session: String, since: Option<String>, patch: bool },
+    Diff {
+        session: String,
+        since: Option<String>,
+        patch: bool,
+    },
     /// A snapshot at another place.
-    RestoreTo { session: String, snapshot: Option<String>, to: String },
+    RestoreTo {
+        session: String,
+        snapshot: Option<String>,
+        to: String,
+    },
     /// A session's work, committed and merged into a branch: that one, or the one that it began from.
     Merge {
         session: String,
@@ -133,7 +165,10 @@ pub enum Request {
     /// Something about a plan or its tasks.
     Plan(PlanRequest),
     /// Entries of all conversations that hold these words.
-    Search { words: String, most: u32 },
+    Search {
+        words: String,
+        most: u32,
+    },
     /// What was used, added up.
     Cost {
         by: CostBy,
@@ -142,10 +177,15 @@ pub enum Request {
         since: Option<String>,
     },
     /// What a new session can be made of.
-    Choices { repo: Option<String> },
+    Choices {
+        repo: Option<String>,
+    },
     Trash,
     /// `session` is one that was removed.
-    TrashAct { session: String, action: TrashAction },
+    TrashAct {
+        session: String,
+        action: TrashAction,
+    },
     /// Pauses everything; nothing starts until it is resumed.
     PauseAll(PauseAll),
     /// Resumes what the last pause of everything has stopped; without one, nothing.
@@ -155,15 +195,22 @@ pub enum Request {
         from_log: bool,
     },
     /// Deletes what the trash has of these, for good.
-    TrashEmpty { which: Discard },
+    TrashEmpty {
+        which: Discard,
+    },
     /// What is wrong.
     Doctor,
     /// A repository is at another place now: so are its sessions and its plans.
-    RepoMoved { from: String, to: String },
+    RepoMoved {
+        from: String,
+        to: String,
+    },
     /// How the daemon is.
     DaemonStatus,
     /// End the daemon, and the agents with it where that is wanted.
-    DaemonStop { agents: bool },
+    DaemonStop {
+        agents: bool,
+    },
 }
 
 /// Which sessions are meant.

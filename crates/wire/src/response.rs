@@ -16,9 +16,15 @@ use serde::{Deserialize, Serialize};
 #[expect(missing_docs, reason = "the fields are named like what the contract prints")]
 pub enum Response {
     /// It is done; this is the session afterwards.
-    Done { session: Box<SessionView>, already: bool },
+    Done {
+        session: Box<SessionView>,
+        already: bool,
+    },
     /// A session was made; what was chosen for the caller is in the notes.
-    Made { session: Box<SessionView>, notes: Vec<String> },
+    Made {
+        session: Box<SessionView>,
+        notes: Vec<String>,
+    },
     /// The message is stored.
     Queued {
         session: Box<SessionView>,
@@ -32,7 +38,11 @@ pub enum Response {
     /// What came of each, in the order that was asked for.
     Each(Vec<Self>),
     /// Everything is paused or resumed, as far as it is: what came of each that is concerned.
-    Gate { gate: Box<GateView>, already: bool, each: Vec<Self> },
+    Gate {
+        gate: Box<GateView>,
+        already: bool,
+        each: Vec<Self>,
+    },
     /// One session, whole.
     Session(Box<SessionView>),
     /// A list, whose first rows have come before, in parts.
@@ -42,7 +52,12 @@ pub enum Response {
         more: usize,
     },
     /// Paint this (the raw frame before), then follow the holder in this folder from `from`.
-    Attached { session: Box<SessionView>, from: u64, size: Size, holder_dir: Option<String> },
+    Attached {
+        session: Box<SessionView>,
+        from: u64,
+        size: Size,
+        holder_dir: Option<String>,
+    },
     /// A screen.
     Screen(Box<ScreenView>),
     /// How the daemon is.
@@ -61,9 +76,17 @@ pub enum Response {
     Costs(Vec<CostView>),
     Choices(Box<ChoicesView>),
     /// What differs; the patch itself came before, in raw frames.
-    Diff { from: String, to: String, files: Vec<FileDiffView> },
+    Diff {
+        from: String,
+        to: String,
+        files: Vec<FileDiffView>,
+    },
     /// A snapshot is at this place.
-    RestoredTo { path: String, snapshot: String, notes: Vec<String> },
+    RestoredTo {
+        path: String,
+        snapshot: String,
+        notes: Vec<String>,
+    },
     /// A session's work is in a branch.
     Merged(Box<MergeView>),
     /// A plan, as far as it is.
@@ -73,21 +96,32 @@ pub enum Response {
     /// A plan as its file has it.
     PlanFile(Box<PlanFile>),
     /// What is wrong with the file of a plan.
-    PlanChecked { path: String, faults: Vec<LineFault> },
+    PlanChecked {
+        path: String,
+        faults: Vec<LineFault>,
+    },
     /// Attempts at tasks.
     Runs(Vec<RunView>),
     /// Plans that were executed.
     Plans(Vec<PlanRow>),
     /// A conversation was told to this offset.
-    Read { next: u64 },
+    Read {
+        next: u64,
+    },
     /// The stream has come to its end.
     End,
     /// Not in this state.
     Refused(Refusal),
     /// What was asked for cannot be: a wrong base, folder or agent. The hint is the way out.
-    Unusable { message: String, hint: String },
+    Unusable {
+        message: String,
+        hint: String,
+    },
     /// Something else went wrong.
-    Trouble { kind: Trouble, message: String },
+    Trouble {
+        kind: Trouble,
+        message: String,
+    },
     /// Streamed: a part of a list.
     Rows(Vec<SessionRow>),
     /// Streamed: what came of one of several; those before it were told.
@@ -103,7 +137,9 @@ pub enum Response {
     /// Streamed: a line of a conversation.
     Entry(Entry),
     /// Streamed: output before this offset is no longer there.
-    Cut { oldest: u64 },
+    Cut {
+        oldest: u64,
+    },
 }
 
 /// What kind of trouble it is.

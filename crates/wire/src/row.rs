@@ -272,6 +272,9 @@ pub struct Used {
     pub tokens_out: u64,
     /// What it has cost, in dollars, where the agent tells.
     pub usd: Option<f64>,
+    /// How much of what its vendor allows in a time was used up then, where the agent tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub window_percent: Option<u8>,
 }
 
 /// What a session asks.

@@ -267,6 +267,7 @@ pub struct CostView {
 
 /// What a new session can be made of, and what lists can be asked for by name.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say it")]
 pub struct ChoicesView {
     pub agents: Vec<AgentView>,
     pub personas: Vec<PersonaView>,
@@ -276,6 +277,7 @@ pub struct ChoicesView {
 
 /// An agent as it can be chosen.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say it")]
 pub struct AgentView {
     pub name: String,
     /// Whether a session of it could start.
@@ -297,6 +299,7 @@ pub struct PersonaView {
 
 /// A filter of the configuration.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say it")]
 pub struct FilterView {
     pub name: String,
     /// What is typed to get it.

@@ -282,7 +282,8 @@ fn usage(words: &Value) -> Option<Usage> {
     // A float turned into a number saturates, and no bill has more digits than this holds.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]
     let cost_micros = cost.map(|dollars| (dollars * 1e6).round() as u64);
-    let usage = Usage { tokens_in, tokens_out: number("/usage/output_tokens"), cost_micros };
+    let tokens_out = number("/usage/output_tokens");
+    let usage = Usage { tokens_in, tokens_out, cost_micros, window_percent: None };
     words.get("usage").map(|_| usage)
 }
 

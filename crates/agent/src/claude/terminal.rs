@@ -239,7 +239,7 @@ impl Terminal {
         let each = std::mem::take(&mut self.used);
         let (tokens_in, tokens_out) =
             each.values().fold((0, 0), |sum, used| (sum.0 + used.0, sum.1 + used.1));
-        let usage = Usage { tokens_in, tokens_out, cost_micros: None };
+        let usage = Usage { tokens_in, tokens_out, ..Usage::default() };
         let usage = (tokens_in + tokens_out > 0).then_some(usage);
         if usage.is_some() || outcome.is_some() {
             line.words(Said { usage, outcome, ..Said::new(Voice::System, "") });

@@ -9,10 +9,13 @@ pub(super) fn planned(plan: &Value) -> Said {
     pending(plan.as_array().map(Vec::as_slice).unwrap_or_default(), "/step")
 }
 
-/// What it last told of how much is used up: when the windows that are full begin anew.
+/// What it last told of how much is used up.
 #[derive(Default)]
 pub(super) struct Windows {
+    /// When those that are full begin anew.
     resets_at: Option<i64>,
+    /// Of the one that is used most.
+    pub(super) percent: Option<u8>,
 }
 
 impl Windows {
@@ -22,13 +25,14 @@ impl Windows {
         let of = |window: &Value, long: &str, short: &str| {
             window.get(long).or_else(|| window.get(short)).cloned().unwrap_or_default()
         };
-        let full = windows.into_iter().filter(|window| {
-            of(window, "used_percent", "usedPercent").as_f64().is_some_and(|used| used >= 100.0)
-        });
+        let used = |window: &&Value| of(window, "used_percent", "usedPercent").as_f64();
+        let full = windows.into_iter().filter(|window| used(window).is_some_and(|u| u >= 100.0));
         // Both have to begin anew before anything is answered.
         let resets = full.filter_map(|window| of(window, "resets_at", "resetsAt").as_i64()).max();
         if told["primary"].is_object() {
             self.resets_at = resets;
+            let most = windows.iter().filter_map(used).reduce(f64::max);
+            self.percent = most.and_then(|most| format!("{:.0}", most.floor()).parse().ok());
         }
     }
 
@@ -85,10 +89,10 @@ mod tests {
         let limit = json!({"message": "", "codexErrorInfo": "usageLimitExceeded"});
         let mut windows = Windows::default();
         windows.learn(&json!({"primary": window(100.0, 5), "secondary": window(40.0, 9)}));
-        assert_eq!(windows.again_at(&limit).as_deref(), Some("5"));
+        assert_eq!((windows.again_at(&limit).as_deref(), windows.percent), (Some("5"), Some(100)));
         windows.learn(&json!({"primary": window(100.0, 5), "secondary": window(100.0, 9)}));
         assert_eq!(windows.again_at(&limit).as_deref(), Some("9"));
         windows.learn(&json!({"primary": window(99.0, 5), "secondary": null}));
-        assert_eq!(windows.again_at(&limit).as_deref(), Some(""));
+        assert_eq!((windows.again_at(&limit).as_deref(), windows.percent), (Some(""), Some(99)));
     }
 }

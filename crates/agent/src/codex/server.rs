@@ -174,7 +174,7 @@ impl Server {
             self.usage = Some(Usage {
                 tokens_in: before.tokens_in + number("last", "inputTokens"),
                 tokens_out: before.tokens_out + number("last", "outputTokens"),
-                cost_micros: None,
+                ..Usage::default()
             });
         }
     }
@@ -220,7 +220,8 @@ impl Server {
         let error = &params["turn"]["error"];
         let limited = self.windows.again_at(error);
         let mut said = Said::new(Voice::System, text(error, "/message"));
-        said.usage = self.usage.take();
+        let window_percent = self.windows.percent;
+        said.usage = self.usage.take().map(|usage| Usage { window_percent, ..usage });
         let over = match limited {
             Some(reset_at) => Sign::TurnLimited { reset_at },
             None if cut => Sign::TurnCut,

@@ -207,7 +207,8 @@ impl Terminal {
         let fault = text(payload, "/error/message");
         let limited = self.windows.again_at(&payload["error"]);
         let sign = limited.map_or(sign, |reset_at| Sign::TurnLimited { reset_at });
-        let usage = self.usage.take();
+        let window_percent = self.windows.percent;
+        let usage = self.usage.take().map(|usage| Usage { window_percent, ..usage });
         let said = Said::new(Voice::System, fault);
         line.turn_over(sign, Said { usage, ..said });
     }
@@ -262,7 +263,7 @@ fn usage(payload: &Value) -> Option<Usage> {
     let turn = payload.get("turn_token_usage")?;
     let number = |key: &str| turn.get(key).and_then(Value::as_u64).unwrap_or_default();
     let (tokens_in, tokens_out) = (number("input_tokens"), number("output_tokens"));
-    Some(Usage { tokens_in, tokens_out, cost_micros: None })
+    Some(Usage { tokens_in, tokens_out, ..Usage::default() })
 }
 
 impl Dialect for Terminal {

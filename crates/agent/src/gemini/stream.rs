@@ -174,7 +174,7 @@ pub(super) fn content(content: &Value) -> String {
 fn usage(result: &Value) -> Option<Usage> {
     let number = |key: &str| result.pointer(&format!("/stats/{key}"))?.as_u64();
     let (tokens_in, tokens_out) = (number("input_tokens")?, number("output_tokens")?);
-    Some(Usage { tokens_in, tokens_out, cost_micros: None })
+    Some(Usage { tokens_in, tokens_out, ..Usage::default() })
 }
 
 impl Dialect for Stream {

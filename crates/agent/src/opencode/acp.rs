@@ -260,6 +260,7 @@ impl Acp {
             tokens_in,
             tokens_out: tokens("outputTokens").unwrap_or_default(),
             cost_micros: self.cost_micros,
+            window_percent: None,
         });
         line.turn_over(if stopped == "cancelled" { Sign::TurnCut } else { Sign::TurnEnded }, said);
     }

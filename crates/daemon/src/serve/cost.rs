@@ -93,13 +93,14 @@ fn added_up(files: Vec<(String, PathBuf)>, by: CostBy, since: Option<Date>) -> V
             std::cmp::Reverse((sum.cost_micros, sum.tokens_in + sum.tokens_out))
         });
     }
-    let view = |(key, Usage { tokens_in, tokens_out, cost_micros }): (String, Usage)| CostView {
-        key,
-        tokens_in,
-        tokens_out,
-        usd: cost_micros.map(dollars),
-        suspended: 0,
-        woken: 0,
-    };
+    let view =
+        |(key, Usage { tokens_in, tokens_out, cost_micros, .. }): (String, Usage)| CostView {
+            key,
+            tokens_in,
+            tokens_out,
+            usd: cost_micros.map(dollars),
+            suspended: 0,
+            woken: 0,
+        };
     sums.into_iter().map(view).collect()
 }

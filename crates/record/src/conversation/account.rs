@@ -19,6 +19,9 @@ pub struct Account {
     cost_micros: Option<u64>,
     #[serde(default)]
     cost_before_micros: u64,
+    /// How much of what its vendor allows in a time was used up when it told that last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub window_percent: Option<u8>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     counter: Option<Counter>,
 }
@@ -53,6 +56,7 @@ impl Account {
             }
         }
         self.cost_micros = usage.cost_micros.or(self.cost_micros);
+        self.window_percent = usage.window_percent.or(self.window_percent);
         self.counter = Some(counter);
     }
 

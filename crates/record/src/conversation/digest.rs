@@ -123,6 +123,7 @@ pub fn spent(path: &Path, mut see: impl FnMut(Timestamp, Usage)) -> io::Result<(
             tokens_in: account.tokens_in.saturating_sub(before.tokens_in),
             tokens_out: account.tokens_out.saturating_sub(before.tokens_out),
             cost_micros: account.cost_micros().map(|now| now.saturating_sub(cost_before)),
+            window_percent: account.window_percent,
         };
         before = account;
         see(at, usage);

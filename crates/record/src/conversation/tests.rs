@@ -74,7 +74,12 @@ fn a_line_that_another_has_torn_swallows_none() {
 fn what_was_used_is_added_up_once_also_after_a_crash() {
     let dir = tempfile::tempdir().unwrap();
     let used = |cost| Said {
-        usage: Some(Usage { tokens_in: 10, tokens_out: 2, cost_micros: Some(cost) }),
+        usage: Some(Usage {
+            tokens_in: 10,
+            tokens_out: 2,
+            cost_micros: Some(cost),
+            ..Usage::default()
+        }),
         ..said(Voice::System, "")
     };
     for _ in 0..2 {
@@ -110,7 +115,8 @@ fn a_place_in_a_transcript_belongs_to_one_conversation() {
 fn a_fresh_conversation_of_a_fresh_process_counts_its_cost_from_nothing() {
     let dir = tempfile::tempdir().unwrap();
     let cost = |generation, id, cost| {
-        let used = Usage { tokens_in: 1, tokens_out: 1, cost_micros: Some(cost) };
+        let used =
+            Usage { tokens_in: 1, tokens_out: 1, cost_micros: Some(cost), ..Usage::default() };
         let said = Said { usage: Some(used), ..said(Voice::System, "") };
         let mut talk = Conversation::open(dir.path(), generation, Timestamp::now).unwrap();
         talk.add(Heard::Ours, Some(id), said).unwrap();

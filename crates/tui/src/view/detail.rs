@@ -116,6 +116,8 @@ fn facts(session: &SessionRow, changes: Option<&usize>) -> String {
     facts.extend(session.compacted_at.as_ref().map(|_| "compacted".to_owned()));
     let cost = session.cost.and_then(|used| used.usd);
     facts.extend(cost.map(|dollars| format!("${dollars:.2}")));
+    let window = session.cost.and_then(|used| used.window_percent);
+    facts.extend(window.map(|used| format!("{used}% of its window")));
     facts.extend(session.budget.as_ref().map(|own| format!("{}% of {}", own.percent, own.allowed)));
     facts.join(" · ")
 }

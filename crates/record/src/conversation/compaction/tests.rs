@@ -129,7 +129,8 @@ fn what_was_heard_before_is_not_written_again_afterwards() {
 fn what_was_used_and_what_is_to_do_is_carried_on() {
     let rig = Rig::with(1);
     let mut talk = rig.talk();
-    let usage = Some(Usage { tokens_in: 7, tokens_out: 3, cost_micros: Some(5) });
+    let usage =
+        Some(Usage { tokens_in: 7, tokens_out: 3, cost_micros: Some(5), ..Usage::default() });
     let said = Said { usage, ..Said::new(Voice::System, "") };
     talk.add(Heard::Stream(11), Some("ref"), said).unwrap();
     let pending = Some(vec!["mend it".to_owned()]);
@@ -141,7 +142,7 @@ fn what_was_used_and_what_is_to_do_is_carried_on() {
     assert_eq!(Digest::of(&rig.path()), before);
     assert_eq!(before.pending, ["mend it"]);
     let mut talk = rig.talk();
-    let usage = Some(Usage { tokens_in: 1, tokens_out: 1, cost_micros: None });
+    let usage = Some(Usage { tokens_in: 1, tokens_out: 1, cost_micros: None, ..Usage::default() });
     let said = Said { usage, ..Said::new(Voice::System, "") };
     talk.add(Heard::Stream(5000), Some("ref"), said).unwrap();
     let account = Digest::of(&rig.path()).account.unwrap();
