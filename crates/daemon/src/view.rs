@@ -254,6 +254,7 @@ pub(crate) fn session(session: &Session, beside: Beside) -> SessionView {
         argv: session.spec.argv.clone(),
         permission_mode: session.spec.permission_mode.clone(),
         in_place: session.spec.in_place,
+        base_branch: session.spec.base_branch.clone(),
         attached: beside.audience,
         setup_notes: session.starts.notes.clone(),
         found: session.upkeep.found.clone(),

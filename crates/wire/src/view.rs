@@ -48,6 +48,9 @@ pub struct SessionView {
     #[serde(default)]
     pub permission_mode: Option<String>,
     pub in_place: bool,
+    /// Where its work goes to unless another branch is named: the one that it began from.
+    #[serde(default)]
+    pub base_branch: Option<String>,
     /// Terminals that watch it right now.
     pub attached: u32,
     /// What the worktree could not get when it was made.

@@ -85,7 +85,7 @@ const ROW: [&str; 21] = [
     "cost",
 ];
 /// What a session tells beyond the contract.
-const BEYOND: [&str; 40] = [
+const BEYOND: [&str; 41] = [
     "need",
     "draft",
     "elsewhere",
@@ -108,6 +108,7 @@ const BEYOND: [&str; 40] = [
     "persona",
     "permission_mode",
     "in_place",
+    "base_branch",
     "attached",
     "output_gap_at",
     "setup_notes",
