@@ -76,6 +76,7 @@ await story(async ({ house, desk }) => {
     await look(`${size}: plan, a task is changed`);
     await page.click("#task-dust-edit");
     if (size === "desk") {
+      await page.click("#plan-drafts summary");
       await page.fill("#plan-new textarea", "say Here:\\n```toml\\n[[task]]\\nid = \"Air\"\\nprompt = \"x\"\\n```");
       await page.fill("#plan-new input[name=agent]", "rehearsal");
       await page.click("#plan-new button");

@@ -106,9 +106,10 @@ await story(async ({ house, desk }) => {
   await covered.evaluate(async () => {
     const { toast } = await import(/** @type {any} */ ("/dom.js"));
     toast("word ".repeat(2000), { action: { label: "Go", run: () => {} } });
-    location.hash = "#/asks";
   });
-  await shows(covered, ".card.asks", "touch asks");
+  // The inbox was seen before those words.
+  await house.headless("under", "--prompt", "approve run touch under");
+  await shows(covered, ".card.asks", "touch under");
   await covered.waitForFunction((since) => performance.now() - since > 1000, await covered.evaluate(() => performance.now()));
   await shows(covered, ".card.asks", "Read all of it first.");
   await covered.click(".toast button[aria-label='Dismiss']");

@@ -112,7 +112,7 @@ await story(async ({ house, desk }) => {
   });
   await house.glis("timeout", "other", "30");
   await card("other").waitFor();
-  same(await card("other").locator("button").allInnerTexts(), ["Allow", "Deny"], "the buttons");
+  same(await card("other").locator("button").allInnerTexts(), ["Allow", "Deny", "Deny, and say why"], "the buttons");
   same(await card("other").locator(".said").allInnerTexts(), ["description\nTo see whether it is there", "timeout\n5"], "what is said beside the command");
   await button("other", "Allow").click({ trial: true });
   wants = "rm -rf all";

@@ -35,5 +35,5 @@ await story(async ({ house, desk }) => {
   await sent;
   const events = (await house.events()).filter((event) => event.session === blue.id);
   const said = events.filter((event) => event.event === "message_queued").map((event) => event.text);
-  same(said.slice(2), ["Comments on your changes:\n\na.txt\n> +two\nsay about two\n\na.txt\n> +three\nsay about three"], "what was sent");
+  same(said.slice(2), ["Comments on your changes:\n\na.txt:2\n> +two\nsay about two\n\na.txt:3\n> +three\nsay about three"], "what was sent");
 });

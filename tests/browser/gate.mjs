@@ -15,10 +15,10 @@ await story(async ({ house, desk }) => {
   // An answer that lists what did not stop is none that all is well.
   const fault = { error: { kind: "storage", message: "it cannot be written down", hint: null } };
   await page.route("**/api/v1/pause", (route) => route.fulfill({ status: 409, json: [fault] }), { times: 1 });
-  await page.click("#gate-do");
+  await desk.confirm(page.locator("#gate-do"));
   await shows(page, ".toast", "Failed to pause: it cannot be written down");
 
-  await page.click("#gate-do");
+  await desk.confirm(page.locator("#gate-do"));
   await shows(page, "#gate-waits", "2 still at work: ");
   for (const name of ["one", "two"]) await shows(page, "#gate-waits", name);
   await has(page, "paused");
@@ -31,7 +31,7 @@ await story(async ({ house, desk }) => {
   await page.click("#gate-force");
   await page.waitForFunction(() => /** @type {HTMLElement} */ (document.querySelector("#gate-waits")).hidden);
   await shows(page, "#gate-do", "Resume all");
-  await page.click("#do-resume-all");
+  await desk.confirm(page.locator("#do-resume-all"));
   await shows(page, "#gate-do", "Pause all");
   await shows(page, ".entry.by-assistant", "later");
 });

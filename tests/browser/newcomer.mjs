@@ -13,7 +13,8 @@ await story(async ({ house, desk }) => {
   await page.click("#row-new");
   await page.fill("#new-repo", await house.ask("repo"));
   await page.fill("#new-name", "blue");
-  await page.fill("#new-agent", "rehearsal");
+  await page.selectOption("#new-agent", "other");
+  await page.fill("#new-other", "rehearsal");
   await page.fill("#new-prompt", "todo one|two|three|four ;; say good morning");
   await page.click("button:text-is('Start')");
   await shows(page, "#main h2", "blue");
@@ -71,8 +72,8 @@ await story(async ({ house, desk }) => {
   await shows(page, "#list .row", "blue");
 
   // From here the whole of it stops, and goes on.
-  await page.click("#gate-do");
+  await desk.confirm(page.locator("#gate-do"));
   await shows(page, "#gate-do", "Resume all");
-  await page.click("#gate-do");
+  await desk.confirm(page.locator("#gate-do"));
   await shows(page, "#gate-do", "Pause all");
 });

@@ -47,8 +47,14 @@ await story(async ({ house, desk }) => {
   const [dust, wax, ...others] = (await house.glis("plan", "show")).tasks;
   same([dust.needs, wax.title, wax.needs, wax.prompt.includes("wax.txt c"), others], [[], "Shine", ["dust"], true, []], "the file");
 
+  await shows(page, ".board section[aria-label='Ready']", "dust");
+  await page.check("#plan-pace input[name=review]");
+  await page.uncheck("#plan-pace input[name=review]");
+  await page.fill("#plan-pace input[name=jobs]", "2");
   await page.click("#plan-execute");
   await shows(page, "#task-dust.is-succeeded", "dust");
+  await shows(page, ".board section[aria-label='Done']", "dust");
+  await shows(page, ".board section[aria-label='Needs you']", "polish");
   await shows(page, "#task-wax.is-waiting", "polish");
   await page.click("#row-asks");
   await page.click(".card.asks button:text-is('Allow')");
@@ -65,6 +71,7 @@ await story(async ({ house, desk }) => {
 
   // An agent drafts another one. It is looked at, changed, and only then written.
   const draft = (/** @type {string} */ id) => "say Here:\\n```toml\\n[[task]]\\nid = \"" + id + "\"\\nprompt = \"say y\"\\n```";
+  await page.click("#plan-drafts summary");
   await page.fill("#plan-new textarea", draft("air"));
   await page.fill("#plan-new input[name=agent]", "rehearsal");
   await page.click("#plan-new button");

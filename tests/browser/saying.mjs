@@ -14,8 +14,10 @@ await story(async ({ house, desk }) => {
   await shows(page, ".entry.by-user", "say three");
   await shows(page, ".entry.by-assistant", "three");
   await gone(page, ".letter");
-  // A tool has its name.
-  await shows(page, ".entry.by-tool header", "tool run");
+  // A tool is a line that opens to what it was given.
+  await shows(page, ".entry.by-tool summary", "true");
+  await page.click(".entry.by-tool summary");
+  await page.locator(".entry.by-tool pre").waitFor();
 
   // What is being said is the last entry, and not read out word by word.
   let saying = /** @type {string | null} */ ("Once upon");

@@ -40,7 +40,7 @@ await story(async ({ house, desk }) => {
   await page.click("#send-comments");
   await shows(page, ".letter", "Comments on your changes");
   await page.waitForFunction(() => document.querySelector(".letter:not(.is-sending)"));
-  check(sent.includes(`\n${path}\n>`), `a comment names its file: ${sent}`);
+  check(sent.includes(`\n${path}:1\n>`), `a comment names its file: ${sent}`);
   // No text anywhere has a letter that turns others.
   const turns = () => page.evaluate(() => /[\u202a-\u202e\u2066-\u2069]/.test(document.body.textContent ?? ""));
   same(await turns(), false, "letters that turn others in a session");

@@ -33,7 +33,8 @@ await story(async ({ house, desk }) => {
   await go("#/new");
   const words = "say doubled words";
   await page.fill("#new-prompt", words);
-  await page.fill("#new-agent", "rehearsal");
+  await page.selectOption("#new-agent", "rehearsal");
+  await page.click("#main .fold > summary");
   await page.check("input[name=headless]");
   await again();
   await page.waitForSelector("#new-prompt");

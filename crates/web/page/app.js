@@ -1,17 +1,19 @@
 // @ts-check
 /** The page: who this device is, what is shown, and what the connection is like. */
 
-import { Refused, forget, make, pair, post } from "./api.js";
-import { compare, hear, leaveGone } from "./asks.js";
-import { complain, fill, form, given, h, headline, icon, redraw, whyNot } from "./dom.js";
+import { Refused, forget, pair, post } from "./api.js";
+import { answerByKey, compare, hear, leaveGone } from "./asks.js";
+import { complain, fill, h, headline, icon, redraw, toast } from "./dom.js";
+import { goTo, showKeys } from "./goto.js";
 import { drawInbox } from "./inbox.js";
-import { keep, kept } from "./kept.js";
 import { TAKEN, USUAL, bind, bindings, listen, pressed } from "./keys.js";
 import { drawList } from "./list.js";
+import { drawNew } from "./new.js";
 import { notify } from "./notices.js";
 import { Outbox } from "./outbox.js";
 import { drawSearch, drawTrash } from "./places.js";
 import { PlansView } from "./plans.js";
+import { resumeAll } from "./resume.js";
 import { SessionView } from "./session.js";
 import { Store } from "./store.js";
 import { Stream } from "./stream.js";
@@ -87,7 +89,7 @@ function route() {
     shown = wanted;
     leaveGone();
     if (kind === "s") view = new SessionView($("main"), store, outbox, id, tab);
-    else if (kind === "new") drawNew();
+    else if (kind === "new") drawNew($("main"), store);
     else if (kind === "plans") view = new PlansView($("main"), store);
     else if (kind === "settings") drawSettings();
     else if (kind === "search") drawSearch($("main"));
@@ -123,52 +125,21 @@ store.listeners.add(draw);
 function drawGate() {
   const { gate, gate_waits_for: at_work = [] } = store.status;
   const may = store.may("manage");
-  const act = async (/** @type {string} */ path, /** @type {string} */ lead, /** @type {Record<string, any>} */ body = {}) => {
-    try {
-      await post(path, body);
-    } catch (fault) {
-      // Who is still at work stands below the button, with what can be done about it.
-      if (!(fault instanceof Refused && fault.kind === "not_safe")) complain(lead, fault);
-    }
-  };
+  // Who is still at work stands below the button, with what can be done about it.
+  const pause = (/** @type {Record<string, any>} */ body = {}) => post("/pause", body).catch((fault) => {
+    if (!(fault instanceof Refused && fault.kind === "not_safe")) complain("pause", fault);
+  });
   const button = gate === "running"
     ? h("button", { id: "gate-do", class: "outline", disabled: !may, "aria-label": "Pause all: every agent stops, and nothing starts",
-        onclick: () => act("/pause", "pause") }, icon("pause"), "Pause all")
+        onclick: () => confirm(`Pause everything? ${store.status.limits.agents.length} run now, and nothing starts until all is resumed.`) && pause() }, icon("pause"), "Pause all")
     : h("button", { id: "gate-do", class: "filled", disabled: !may, "aria-label": gate === "pausing" ? "Pausing all... Resume all" : "Resume all that was paused",
-        onclick: () => act("/resume", "resume") }, icon("play"), gate === "pausing" ? "Pausing all... Resume" : "Resume all");
+        onclick: () => resumeAll(store) }, icon("play"), gate === "pausing" ? "Pausing all... Resume" : "Resume all");
   const hasten = (/** @type {"interrupt" | "force"} */ mode, /** @type {string} */ text) => h("button", { id: `gate-${mode}`, class: "small", disabled: !may,
-    onclick: () => act("/pause", "pause", { mode }) }, text);
+    onclick: () => pause({ mode }) }, text);
   redraw($("gate"), button);
   $("gate-waits").hidden = gate !== "pausing" || !at_work.length;
   redraw($("gate-waits"), h("p", null, `${at_work.length} still at work: ${at_work.join(", ")}. Each pauses at the end of its turn.`),
     h("div", { class: "buttons" }, hasten("interrupt", "Interrupt"), hasten("force", "Force")));
-}
-
-/** A session that is not started yet, as far as it was typed. */
-const NEW = "glis.new";
-
-function drawNew() {
-  const typed = kept(NEW, {});
-  const repos = [...new Set([...store.sessions.values()].map((session) => session.repo_root))];
-  const field = (/** @type {string} */ name, /** @type {string} */ label, /** @type {Record<string, any>} */ more = {}) =>
-    h("label", null, label, h("input", { name, id: `new-${name}`, autocomplete: "off", ...more, value: typed[name] ?? more.value }));
-  const wanted = form({ class: "form", oninput: () => keep(NEW, given(wanted)) }, async (session) => {
-    try {
-      const made = await make("/sessions", { ...session, headless: session.headless === "on" || undefined });
-      keep(NEW, null);
-      location.hash = `#/s/${made.id}`;
-    } catch (fault) {
-      complain("start", fault);
-    }
-  },
-    field("repo", "Repository (a folder of the machine)", { required: true, value: repos[0] ?? "", list: "repos" }),
-    h("datalist", { id: "repos" }, ...repos.map((repo) => h("option", { value: repo }))),
-    field("name", "Name (made from the prompt if empty)"),
-    field("agent", "Agent (the usual one if empty)"),
-    h("label", null, "First message", h("textarea", { name: "prompt", rows: "4", id: "new-prompt", value: typed.prompt })),
-    h("label", { class: "check" }, h("input", { type: "checkbox", name: "headless", checked: typed.headless === "on" }), "Without a terminal"),
-    h("button", { type: "submit", class: "filled", disabled: !store.may("manage") }, "Start"));
-  fill($("main"), headline("New session"), whyNot(store, "manage") || "", wanted);
 }
 
 function drawSettings() {
@@ -184,7 +155,8 @@ function drawSettings() {
         if (event.key === "Tab" || ["Control", "Shift", "Alt", "Meta"].includes(event.key)) return;
         event.preventDefault();
         event.stopPropagation();
-        bind(action, pressed(event));
+        const other = bind(action, pressed(event));
+        if (other) toast(`These keys are taken: ${USUAL[other].about}.`);
         drawSettings();
       } }));
     return h("tr", null, h("td", null, USUAL[action].about), h("td", null, input), h("td", { class: "faint" }, TAKEN[keys] ?? ""));
@@ -214,6 +186,15 @@ listen({
   "previous-session": () => move(-1),
   "write-message": () => $("message")?.focus(),
   "filter": () => $("filter")?.focus(),
+  "go-to": () => goTo(store),
+  "allow": () => answerByKey("allow"),
+  "deny": () => answerByKey("deny"),
+  "next-file": () => view?.step("file", 1),
+  "previous-file": () => view?.step("file", -1),
+  "next-hunk": () => view?.step("hunk", 1),
+  "previous-hunk": () => view?.step("hunk", -1),
+  "seen": () => view?.step("tick"),
+  "keys": showKeys,
 });
 document.querySelector(".skip")?.addEventListener("click", (event) => {
   // Addresses with a # are places of this page.

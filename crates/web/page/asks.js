@@ -2,8 +2,10 @@
 /** Every open question of every session, in one place. An answer names the request that was shown. */
 
 import { Refused, get, pathOf, post } from "./api.js";
-import { complain, h, inSight, toast } from "./dom.js";
+import { ago, complain, form, h, inSight, toast } from "./dom.js";
 import { keep, kept, keptUnder } from "./kept.js";
+import { bindings } from "./keys.js";
+import { place as repository } from "./list.js";
 import { isFromScreen, isSeen, isWhole, lastLines, options, showUnseen, wanted } from "./wanted.js";
 
 /** @typedef {import("./store.js").Session} Session */
@@ -91,6 +93,15 @@ function choicesOf(ask) {
 /** What is sent for a choice. @param {any} ask @param {string} choice */
 const said = (ask, choice) => (ask.kind === "approval" && choice === "allow_for_session" ? { answer: "allow", for_session: true } : { answer: choice });
 
+/** Questions that are said no to with a reason, which is being typed. @type {Set<string>} */
+const reasoned = new Set();
+
+/** A no with its reason. @param {string} at the card @param {string} name @param {boolean} disabled @param {(answer: any) => void} say */
+const reasonFor = (at, name, disabled, say) => form({ class: "inline", id: `${at}-reason` },
+  ({ reason }) => say({ answer: "deny", reason }),
+  h("input", { name: "reason", id: `${at}-why`, autocomplete: "off", "aria-label": `Why not, for ${name}`, placeholder: "Why not? The agent is told." }),
+  h("button", { type: "submit", id: `${at}-no`, class: "outline danger", disabled }, "Deny with this reason"));
+
 /** @param {Store} store @param {Session} session @param {any} ask @param {() => void} drawn */
 function askCard(store, session, ask, drawn) {
   const at = cardOf(session.id, ask);
@@ -107,21 +118,27 @@ function askCard(store, session, ask, drawn) {
   const unseen = !isSeen(at) || !isWhole(session, ask);
   const blind = unseen || !isSettled();
   /** A button for an answer; one that is shut leads to what was not read. @param {string} id @param {string} look @param {string} text
-   * @param {boolean} shut @param {() => void} act */
-  const button = (id, look, text, shut, act) => h("button", {
+   * @param {boolean} shut @param {() => void} act @param {string?} [says] what a key says as well */
+  const button = (id, look, text, shut, act, says = null) => h("button", {
     id: `${at}-${id}`, class: look, disabled, onclick: () => (!shut ? act() : unseen && showUnseen(at)),
-    "aria-disabled": shut ? "true" : null, "aria-describedby": shut && unseen ? `${at}-unseen` : null,
+    "data-says": says, "data-key": says && keys[says], "aria-disabled": shut ? "true" : null, "aria-describedby": shut && unseen ? `${at}-unseen` : null,
   }, text);
   const labels = LABELS[ask.kind];
+  const keys = bindings();
   // A no is always possible.
   const buttons = choicesOf(ask).map((choice, index) => button(String(index), labels && choice === "allow" ? "filled" : "outline",
-    labels?.get(choice) ?? inSight(choice), blind && !(labels && choice === "deny"), () => say(said(ask, choice))));
+    labels?.get(choice) ?? inSight(choice), blind && !(labels && choice === "deny"), () => say(said(ask, choice)), labels && keys[choice] ? choice : null));
+  const why = () => { reasoned.add(at); drawn(); document.getElementById(`${at}-why`)?.focus(); };
+  // To a program that says nothing of itself a reason would be typed.
+  if (ask.kind === "approval" && !isFromScreen(ask) && !reasoned.has(at) && buttons.length) buttons.push(button("because", "small quiet", "Deny, and say why", false, why));
   const onlyThere = ask.choices?.length === 0;
   const free = ask.kind === "question" && !ask.choices;
   return h(
     "section",
     { class: "card asks", id: at, "aria-label": `${session.name} asks` },
-    h("header", null, h("h3", null, h("a", { href: `#/s/${session.id}` }, session.name)), ` ${KINDS[ask.kind] ?? ask.kind}`),
+    h("header", null, h("h3", null, h("a", { href: `#/s/${session.id}` }, session.name)), h("span", null, ` ${KINDS[ask.kind] ?? ask.kind}`),
+      h("span", { class: "faint from" }, [session.agent, repository(session), ask.since && `asked ${ago(ask.since)}`].filter(Boolean).join(" \u00b7 "))),
+    session.conversation_summary && !isFromScreen(ask) && ask.kind !== "doubt" && h("p", { class: "faint led" }, inSight(session.conversation_summary)),
     ask.kind === "doubt" ? h("p", null, doubted(ask)) : null,
     wanted(session, ask, at),
     ask.kind === "doubt" ? lastLines(session) : null,
@@ -139,7 +156,22 @@ function askCard(store, session, ask, drawn) {
       }),
       waits ? h("span", { class: "faint" }, "answering...") : null,
     ),
+    reasoned.has(at) && reasonFor(at, session.name, disabled, say),
   );
+}
+
+/** Answers by a key the question that has the focus, or else the first; what is not in sight is brought there first.
+ * @param {"allow" | "deny"} choice */
+export function answerByKey(choice) {
+  const card = document.activeElement?.closest(".card.asks") ?? document.querySelector(".card.asks");
+  const button = /** @type {HTMLElement?} */ (card?.querySelector(`[data-says=${choice}]`) ?? null);
+  if (!card || !button) return;
+  const { left, top, width, height } = button.getBoundingClientRect();
+  if (!button.contains(document.elementFromPoint(left + width / 2, top + height / 2))) return card.scrollIntoView({ block: "center" });
+  // A no by a key has its reason beside it.
+  const because = /** @type {HTMLElement?} */ (choice === "deny" ? card.querySelector("[id$=-because], [id$=-why]") : null);
+  if (because?.matches("input")) because.focus();
+  else (because ?? button).click();
 }
 
 /** The cards that were drawn last, and since when they stand where they do. */

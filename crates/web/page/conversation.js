@@ -2,23 +2,29 @@
 /** What was said in a session, and what is being said: read on while somebody looks at it and the agent works. */
 
 import { get, onAndOn, pathOf } from "./api.js";
-import { ago, fill, h } from "./dom.js";
+import { clock, copies, fill, h } from "./dom.js";
+import { markdown } from "./markdown.js";
 import { spent } from "./state.js";
 
 /** An agent that works is looked at so often. */
 const LOOK_MS = 1000;
+/** So much of its end is read at first: some hundred entries, which are there at once however long it is. */
+const TAIL_BYTES = 65536;
+/** So many times as much is read when more is asked for. */
+const MORE = 8;
+/** Behind any end. */
+const END = Number.MAX_SAFE_INTEGER;
 
 export class Conversation {
   /** @param {HTMLElement} pane @param {string} session @param {() => boolean} works whether the agent is at work */
   constructor(pane, session, works) {
-    [this.pane, this.session] = [pane, session];
-    /** The entries that are drawn, and where the next read begins: only what came after them is read. */
-    this.drawn = /** @type {{entry: any, place: HTMLElement}[]} */ ([]);
-    [this.next, this.closed] = [0, false];
+    [this.pane, this.session, this.closed] = [pane, session, false];
+    this.bytes = TAIL_BYTES;
     this.read = onAndOn(() => this.readOnce(), () => this.closed);
     // Whole entries are read out when they come; the one that grows is not, or each word would be told many times.
-    this.log = h("div", { role: "log" });
+    this.log = h("div", { role: "log", class: "said" });
     this.saying = h("article", { class: "entry by-assistant", "aria-live": "off", hidden: true });
+    this.earlier = h("button", { id: "earlier", class: "outline", onclick: () => this.lookBack() }, "Show what was said before");
     fill(pane, h("p", { class: "faint" }, "Reading..."));
     /** Whether the end is kept in sight: who reads what was said before is left there. */
     this.follows = true;
@@ -27,46 +33,88 @@ export class Conversation {
     this.sized = new ResizeObserver(() => this.follow());
     this.sized.observe(pane);
     this.timer = setInterval(() => works() && document.visibilityState === "visible" && this.read(), LOOK_MS);
+    this.forget();
     this.read();
+  }
+
+  /** Nothing was read. */
+  forget() {
+    /** Where the next read begins: only what came after it is read. None before the end is known. @type {number?} */
+    this.next = null;
+    this.log.replaceChildren();
+    /** When the turn began, and what all had cost before it. @type {{at?: string, cost?: number}} */
+    this.turn = {};
   }
 
   async readOnce() {
     try {
       const session = pathOf`/sessions/${this.session}`;
+      if (this.next === null) {
+        const { next: end } = await get(`${session}/log`, { from: END });
+        this.next = Math.max(0, end - this.bytes);
+        this.earlier.hidden = this.next === 0;
+      }
+      const { turn } = this;
       const [{ saying }, { entries, next }] = await Promise.all([get(session, { glance: true }), get(`${session}/log`, { from: this.next })]);
-      if (this.closed) return;
+      if (this.closed || turn !== this.turn) return;
       if (next < this.next) {
         // A shorter conversation is another one.
-        [this.drawn, this.next] = [[], 0];
-        this.log.replaceChildren();
+        this.forget();
         return this.read();
       }
       this.next = next;
       this.draw(entries, saying);
     } catch (fault) {
       // What was read stays: the head of the page tells that nothing answers.
-      if (!this.closed && !this.drawn.length) fill(this.pane, h("p", { class: "bad" }, /** @type {Error} */ (fault).message));
+      if (!this.closed && !this.log.isConnected) fill(this.pane, h("p", { class: "bad" }, /** @type {Error} */ (fault).message));
     }
+  }
+
+  /** Reads from further back, and leaves in sight what was. */
+  async lookBack() {
+    const { pane } = this;
+    const below = pane.scrollHeight - pane.scrollTop;
+    this.bytes *= MORE;
+    this.forget();
+    await this.read();
+    pane.scrollTop = pane.scrollHeight - below;
   }
 
   /** @param {any[]} fresh entries that came since the last read @param {string | null} saying */
   draw(fresh, saying) {
     const { pane, log } = this;
-    const begins = log.parentNode !== pane;
-    for (const { entry, place: { firstChild } } of this.drawn) {
-      const told = head(entry);
-      if (firstChild && firstChild.textContent !== told) firstChild.textContent = told;
-    }
-    const places = fresh.map((entry) => h("article", { class: `entry by-${entry.type}` },
-      h("header", { class: "faint" }, head(entry)), h("p", { class: "pre" }, words(entry))));
-    this.drawn.push(...fresh.map((entry, at) => ({ entry, place: places[at] })));
     this.saying.hidden = !saying;
-    fill(this.saying, h("header", { class: "faint" }, "assistant \u00b7 is saying"), h("p", { class: "pre" }, `${saying ?? ""}\u2026`));
-    log.append(...places, this.saying);
-    const nothing = !this.drawn.length && !saying;
-    if (begins || nothing) fill(pane, log, nothing ? h("p", { class: "faint" }, "Nothing was said yet.") : "");
+    fill(this.saying, h("header", { class: "faint" }, "is saying"), ...markdown(`${saying ?? ""}\u2026`));
+    this.saying.remove();
+    log.append(...fresh.map((entry) => this.entry(entry)), this.saying);
+    const nothing = log.childElementCount === 1 && !saying;
+    if (log.parentNode !== pane || nothing) fill(pane, this.earlier, log, nothing ? h("p", { class: "faint" }, "Nothing was said yet.") : "");
     else while (log.nextSibling) log.nextSibling.remove();
     this.follow();
+  }
+
+  /** @param {any} entry */
+  entry(entry) {
+    const { type, content, timestamp: at, metadata: more = {} } = entry;
+    const article = (/** @type {any[]} */ ...parts) => h("article", { class: `entry by-${type}` }, ...parts);
+    const head = (/** @type {any[]} */ ...parts) => h("header", { class: "faint" }, ...parts, h("time", { datetime: at }, clock(at)));
+    if (type === "tool") return tool(content, more);
+    if (type === "system") return article(head(this.ended(entry)));
+    if (type !== "user") return article(...markdown(content));
+    this.turn.at = at;
+    return article(head(h("b", null, more.by ?? "You")), h("p", { class: "pre" }, content));
+  }
+
+  /** What an entry says that nobody has said: mostly the end of a turn, how it came, and what it took. @param {any} entry */
+  ended({ content, timestamp, metadata: { outcome, tokens_in, tokens_out, cost_micros: cost } = {} }) {
+    const turn = !content || tokens_in !== undefined;
+    const { at, cost: former } = this.turn;
+    // An agent tells what all of it has cost: of a turn that is known where the one before it is.
+    const usd = cost === undefined ? undefined : (cost - (former ?? 0)) / 1e6;
+    if (cost !== undefined) this.turn.cost = cost;
+    const seconds = at && Math.round((Date.parse(timestamp) - Date.parse(at)) / 1000);
+    const told = [outcome ?? "ended", seconds ? lasted(seconds) : "", spent({ tokens_in, tokens_out, usd }), usd && former === undefined ? "so far" : ""];
+    return [content, turn ? `turn ${told.filter(Boolean).join(" \u00b7 ")}` : ""].filter(Boolean).join(" \u00b7 ");
   }
 
   follow() {
@@ -81,18 +129,13 @@ export class Conversation {
   }
 }
 
-/** What it says. The end of a turn says how it came, and what was used so far. @param {any} entry */
-function words(entry) {
-  const { outcome, tokens_in, tokens_out, cost_micros } = entry.metadata ?? {};
-  if (entry.type !== "system") return entry.content;
-  const used = spent({ tokens_in, tokens_out, usd: cost_micros === undefined ? undefined : cost_micros / 1e6 });
-  const turn = !entry.content || tokens_in !== undefined ? `turn ${outcome ?? "ended"}${used && `: ${used}`}` : "";
-  return [entry.content, turn].filter(Boolean).join("\n");
-}
+/** @param {number} seconds */
+const lasted = (seconds) => (seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m ${seconds % 60}s`);
 
-/** Who says it and when; a tool has a name. @param {any} entry */
-function head(entry) {
-  const { tool, outcome } = entry.metadata ?? {};
-  const ended = entry.type === "tool" && outcome ? ` (${outcome})` : "";
-  return `${entry.type}${tool ? ` ${tool}` : ""}${ended} \u00b7 ${ago(entry.timestamp)}`;
+/** The use of a tool: a line that opens to all that is known of it. @param {string} content @param {any} more */
+function tool(content, { tool: name = "tool", outcome }) {
+  const [first] = content.split("\n", 1);
+  return h("details", { class: "entry by-tool" },
+    h("summary", null, h("b", null, name), " ", h("span", { class: "path" }, first), outcome && h("b", { class: "bad" }, ` ${outcome}`)),
+    h("div", { class: "code" }, h("pre", { tabindex: "0" }, content), copies(content)));
 }

@@ -84,6 +84,13 @@ export function icon(name) {
   return svg;
 }
 
+/** A button that takes a text along. @param {string} text @param {string} [what] it is */
+export const copies = (text, what = "this") => h("button", { class: "small copy", "aria-label": `Copy ${what}`, "data-text": text,
+  onclick: async ({ currentTarget: button }) => {
+    const told = await navigator.clipboard.writeText(button.dataset.text).then(() => "Copied", () => "Not copied");
+    button.textContent = told;
+  } }, "Copy");
+
 /** Replaces what an element holds, and keeps the focus if what had it is there again by its id.
  * @param {Element} element @param {...(Node | string)} children */
 export function fill(element, ...children) {

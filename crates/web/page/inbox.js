@@ -2,11 +2,11 @@
 /** The home of the page: what is asked, who else needs a person, what failed, what is done and was not looked at yet, and
  * what is at work. Everything is answered where it stands. */
 
-import { pathOf, post } from "./api.js";
 import { askCards, leftCards } from "./asks.js";
-import { ago, complain, h, headline, icon, inSight, redraw, whyNot } from "./dom.js";
+import { ago, h, headline, inSight, redraw, whyNot } from "./dom.js";
 import { MARKS, state } from "./list.js";
-import { isResting, why } from "./state.js";
+import { canResume, resume } from "./resume.js";
+import { why } from "./state.js";
 import { look } from "./wanted.js";
 
 /** @typedef {import("./store.js").Session} Session */
@@ -15,35 +15,17 @@ import { look } from "./wanted.js";
 const SHOWN = 20;
 /** Where the inbox stands. */
 const HOMES = ["", "#", "#/", "#/asks"];
-/** Sessions that are being resumed from here: a second press does it no second time. @type {Set<string>} */
-const resuming = new Set();
-
-/** @param {Session} session @param {() => void} drawn */
-async function resume(session, drawn) {
-  if (resuming.has(session.id)) return;
-  resuming.add(session.id);
-  drawn();
-  try {
-    await post(pathOf`/sessions/${session.id}/resume`);
-  } catch (fault) {
-    complain("resume", fault);
-  } finally {
-    resuming.delete(session.id);
-    drawn();
-  }
-}
 
 /** @param {Session} session */
 const name = (session) => h("h3", null, h("a", { href: `#/s/${session.id}` }, session.name));
 
-/** One that stands still, with the reason and the way on. @param {Session} session @param {boolean} may @param {() => void} drawn */
-function stillCard(session, may, drawn) {
+/** One that stands still, with the reason and the way on. @param {import("./store.js").Store} store @param {Session} session */
+function stillCard(store, session) {
   return h("section", { class: `card still${session.need === "failed" ? " bad" : ""}`, id: `still-${session.id}`, "aria-label": `${session.name}, ${state(session)}` },
     h("header", null, name(session), h("span", { class: "faint" }, `${state(session)} ${ago(session.last_active_at)}`)),
     h("p", { class: "pre" }, inSight(why(session))),
     h("div", { class: "buttons" },
-      isResting(session) && session.can_resume && h("button", { id: `still-${session.id}-resume`, class: "filled",
-        disabled: !may || resuming.has(session.id), onclick: () => resume(session, drawn) }, icon("play"), "Resume"),
+      canResume(store, session) && resume(store, session, "still", "filled"),
       h("a", { class: "button outline", href: `#/s/${session.id}` }, "Open")));
 }
 
@@ -80,14 +62,13 @@ const section = (text, count, shown) => count > 0 && h("section", { class: "inbo
 export function drawInbox(place, store, outbox) {
   // An answer may come back after the person has gone elsewhere.
   const drawn = () => { if (HOMES.includes(location.hash)) drawInbox(place, store, outbox); };
-  const may = store.may("manage");
   const all = store.ordered();
   const of = (/** @type {string} */ need) => all.filter((session) => session.need === need);
   const asks = askCards(store, drawn);
   const still = of("you").filter((session) => !session.asks?.length);
   const [failed, done, work] = ["failed", "new", "working"].map(of);
   const rest = all.length - of("you").length - failed.length - done.length - work.length + (store.more ?? 0);
-  const cards = (/** @type {Session[]} */ some) => some.slice(0, SHOWN).map((session) => stillCard(session, may, drawn));
+  const cards = (/** @type {Session[]} */ some) => some.slice(0, SHOWN).map((session) => stillCard(store, session));
   const calm = !store.asks().length && !still.length && !failed.length && !done.length;
   redraw(
     place,

@@ -11,6 +11,15 @@ export const USUAL = {
   "previous-session": { keys: "alt+arrowup", about: "Previous session" },
   "write-message": { keys: "alt+m", about: "Write a message" },
   "filter": { keys: "/", about: "Filter the sessions" },
+  "go-to": { keys: "mod+k", about: "Go anywhere, or do something" },
+  "allow": { keys: "a", about: "Allow what is asked" },
+  "deny": { keys: "d", about: "Deny what is asked, with a reason" },
+  "next-file": { keys: "]", about: "Next file of the changes" },
+  "previous-file": { keys: "[", about: "Previous file" },
+  "next-hunk": { keys: "n", about: "Next change" },
+  "previous-hunk": { keys: "p", about: "Previous change" },
+  "seen": { keys: "v", about: "This file was looked at, or not" },
+  "keys": { keys: "?", about: "All keys" },
 };
 
 /** What browsers are known to take before a page gets it. */
@@ -31,9 +40,12 @@ export function bindings() {
   return Object.fromEntries(all);
 }
 
-/** @param {string} action @param {string} keys */
+/** Gives an action its keys, unless another one has them: that is told. @param {string} action @param {string} keys */
 export function bind(action, keys) {
-  localStorage.setItem(PLACE, JSON.stringify({ ...bindings(), [action]: keys }));
+  const all = bindings();
+  const other = Object.keys(all).find((one) => one !== action && all[one] === keys);
+  if (!other) localStorage.setItem(PLACE, JSON.stringify({ ...all, [action]: keys }));
+  return other;
 }
 
 /** What was pressed, in the same words. @param {KeyboardEvent} event */

@@ -1,7 +1,9 @@
 // @ts-check
 /** The list of sessions, who needs a person first. */
 
-import { ago, clock, h, inSight, redraw } from "./dom.js";
+import { ago, clock, h, icon, inSight, redraw } from "./dom.js";
+import { keep, kept } from "./kept.js";
+import { canResume, resume } from "./resume.js";
 import { NEEDS } from "./store.js";
 import { counts } from "./work.js";
 
@@ -15,7 +17,7 @@ export const MARKS = {
 };
 
 /** What else there is, beside sessions. */
-const PLACES = [["plans", "Plans"], ["search", "Search"], ["trash", "Trash"], ["settings", "This device"]];
+export const PLACES = [["plans", "Plans"], ["search", "Search"], ["trash", "Trash"], ["settings", "This device"]];
 
 /** How a session is, in a word, and in two more where that is not all. @param {import("./store.js").Session} session */
 export const state = (session) => (session.process_kept ? `${session.status}, process kept` : session.status);
@@ -35,20 +37,31 @@ function details(session) {
 }
 
 /** The repository, by the name of its folder. @param {import("./store.js").Session} session */
-const place = (session) => session.repo_root.split("/").pop();
+export const place = (session) => session.repo_root.split("/").pop();
 
-/** @param {import("./store.js").Session} session @param {boolean} current */
-function row(session, current) {
+/** A session that is paused: what it did last, what it has before it, and the way on.
+ * @param {import("./store.js").Store} store @param {import("./store.js").Session} session */
+function pausedPart(store, session) {
+  const pending = (session.pending_tasks ?? []).slice(0, 3);
+  return h("div", { class: "rest" },
+    h("p", { class: "faint" }, icon("pause"), `Paused ${ago(session.paused_at)}`),
+    session.last_action && h("p", { class: "faint line-2" }, inSight(session.last_action)),
+    pending.length > 0 && h("ul", { class: "faint" }, ...pending.map((/** @type {string} */ task) => h("li", null, inSight(task)))),
+    canResume(store, session) && resume(store, session, "row", "small outline"));
+}
+
+/** @param {import("./store.js").Store} store @param {import("./store.js").Session} session @param {boolean} current */
+function row(store, session, current) {
   const ask = session.waiting_for ?? session.was_asking?.[0];
   return h(
     "li",
-    null,
+    session.status === "paused" ? { class: "paused" } : null,
     h(
       "a",
       {
         href: `#/s/${session.id}`,
         id: `row-${session.id}`,
-        class: `row is-${session.status}`,
+        class: `row is-${session.status}${session.need === "new" ? " unseen" : ""}`,
         "aria-current": current ? "page" : null,
       },
       h("span", { class: "mark", "aria-hidden": "true" }, MARKS[session.status] ?? "-"),
@@ -57,11 +70,30 @@ function row(session, current) {
       h("span", { class: "what faint" }, h("span", { class: "state" }, details(session)), ` \u00b7 ${place(session)}`),
       ask ? h("span", { class: "asks" }, session.waiting_for ? "" : "asked: ", inSight(ask.text)) : null,
     ),
+    session.status === "paused" && pausedPart(store, session),
   );
 }
 
 /** What was typed to find a session by. */
 let filter = "";
+/** Those that are kept in this browser. */
+const FILTERS = "glis.filters";
+
+/** What was kept to find sessions by, and a way to keep what stands there. @param {() => void} drawn */
+function filters(drawn) {
+  const all = /** @type {string[]} */ (kept(FILTERS, []));
+  const is = all.includes(filter);
+  const set = (/** @type {string} */ text) => {
+    filter = text;
+    /** @type {HTMLInputElement} */ (document.getElementById("filter")).value = text;
+    drawn();
+  };
+  const store = (/** @type {string[]} */ those) => { keep(FILTERS, those.length && those); drawn(); };
+  return (all.length || filter) && h("p", { class: "filters" },
+    ...all.map((text) => h("button", { class: "small", "aria-pressed": String(text === filter), onclick: () => set(text === filter ? "" : text) }, text)),
+    filter && h("button", { class: "small quiet", id: "filter-keep", "data-of": filter, onclick: () => store(is ? all.filter((one) => one !== filter) : [...all, filter]) },
+      is ? "Forget this filter" : "Keep this filter"));
+}
 
 /** @param {import("./store.js").Session} session */
 function fits(session) {
@@ -76,12 +108,12 @@ let opened;
 let heard;
 let before = "";
 
-/** @param {any[]} all @param {string[]} group @param {string} current */
-function group(all, [need, text], current) {
+/** @param {import("./store.js").Store} store @param {any[]} all @param {string[]} group @param {string} current */
+function group(store, all, [need, text], current) {
   const own = all.filter((session) => session.need === need);
   if (!own.length) return "";
   const head = [text, " ", h("span", { class: "faint" }, own.length)];
-  const list = (/** @type {any[]} */ part) => h("ul", null, ...part.map((session) => row(session, session.id === current)));
+  const list = (/** @type {any[]} */ part) => h("ul", null, ...part.map((session) => row(store, session, session.id === current)));
   const props = { class: "group", id: `group-${need}` };
   if (need !== "rest") return h("section", props, h("h2", null, ...head), list(own));
   const pinned = own.filter((session) => session.pinned);
@@ -115,17 +147,18 @@ export function drawList(place, store, current) {
   const sessions = all.filter(fits);
   redraw(
     place,
-    h("p", { class: "pad begin" }, h("a", { href: "#/new", id: "row-new", class: "button filled" }, "New session"),
-      h("input", { id: "filter", type: "search", placeholder: "Filter", "aria-label": "Filter the sessions", autocomplete: "off" })),
-    h(
+    h("div", { class: "begin" }, h("a", { href: "#/new", id: "row-new", class: "button filled" }, "New session"),
+      h("input", { id: "filter", type: "search", placeholder: "Filter", "aria-label": "Filter the sessions", autocomplete: "off" }),
+      filters(() => store.tell({}))),
+    h("div", { class: "rows" }, h(
       "a",
       { href: "#/asks", id: "row-asks", class: "row", "aria-current": ["", "asks"].includes(current) ? "page" : null },
       h("span", { class: "mark", "aria-hidden": "true" }, "?"),
       h("span", { class: "name" }, "Inbox"),
       h("span", { class: asks ? "badge warm" : "when faint" }, asks ? `${asks} open` : "none open"),
     ),
-    ...NEEDS.map((one) => group(sessions, one, current)),
-    sessions.length && !store.more ? "" : h("p", { class: "faint pad" }, store.more ? `${store.more} more at rest.` : filter ? "No session fits." : "No sessions."),
+    ...NEEDS.map((one) => group(store, sessions, one, current)),
+    sessions.length && !store.more ? "" : h("p", { class: "faint pad" }, store.more ? `${store.more} more at rest.` : filter ? "No session fits." : "No sessions.")),
     h("p", { class: "places" }, ...PLACES.map(([name, text]) => h("a", {
       href: `#/${name}`, id: `row-${name}`, "aria-current": current === name ? "page" : null }, text))),
   );

@@ -15,6 +15,14 @@ const MARKS = {
   todo: "\u25cb", ready: "\u25cb", queued: "\u2026", running: "\u25cf", waiting: "?", paused: "\u2016", interrupted: "!",
   succeeded: "\u2713", failed: "\u2717", proposed: "?",
 };
+/** Where a task stands, by how far it is; what is none of these goes on only when a person has said how. */
+const COLUMNS = [["To do", ["todo"]], ["Ready", ["ready"]], ["At work", ["queued", "running"]], ["Needs you", null], ["Done", ["succeeded", "skipped"]]];
+
+/** How far a task is. @param {any} task */
+const stateOf = (task) => (task.proposed ? "proposed" : task.state ?? (task.ready ? "ready" : "todo"));
+/** @param {string} state */
+const columnOf = (state) => COLUMNS.find(([, states]) => states?.includes(state))?.[0] ?? "Needs you";
+
 /** What a person may say about the work of a task that does not go on by itself. */
 const RULINGS = ["Accept", "Judge", "Reject", "Skip"];
 
@@ -73,7 +81,12 @@ export class PlansView {
   draw() {
     const may = this.store.may("manage");
     const { plan } = this;
-    const below = [whyNot(this.store, "manage"), this.repo && this.draft.draw(may, !!plan), may && this.repo && adder((body) => this.act("/plan/add", { ...body, repo: this.repo }, "add"))];
+    const fold = (/** @type {string} */ id, /** @type {string} */ text, /** @type {any} */ inner) => h("details", {
+      // What a person has opened or closed stays so.
+      id, open: /** @type {any} */ (document.getElementById(id))?.open ?? !plan }, h("summary", null, text), inner);
+    const draft = this.repo && this.draft.draw(may, !!plan);
+    const below = [whyNot(this.store, "manage"), this.draft.session || !may ? draft : draft && fold("plan-drafts", "Have an agent draft a plan", draft),
+      may && this.repo && fold("plan-adds", "Add a task", adder((body) => this.act("/plan/add", { ...body, repo: this.repo }, "add")))];
     if (!plan) return redraw(this.body, h("p", { class: "faint pre" }, this.why), ...below);
     const done = plan.tasks.filter((/** @type {any} */ task) => task.state === "succeeded").length;
     const runs = plan.tasks.some((/** @type {any} */ task) => task.run?.moves);
@@ -86,15 +99,24 @@ export class PlansView {
           runs && id
             ? h("button", { id: "plan-pause", class: "outline", disabled: !may || !!this.doing,
                 onclick: () => this.act("/plan/pause", { plan: id }, "pause") }, icon("pause"), "Pause")
-            : h("button", { id: "plan-execute", class: "filled", disabled: !may || (plan.done && !plan.tasks.some((/** @type {any} */ task) => task.ready)) || !!this.doing,
-                onclick: () => this.act("/plan/execute", { repo: this.repo }, "execute") }, icon("play"), "Execute"))),
-      h("ul", { class: "tasks" }, ...plan.tasks.map((/** @type {any} */ task) => this.task(task, may))),
+            : form({ class: "inline", id: "plan-pace" }, ({ jobs, review }) => this.act("/plan/execute", { repo: this.repo, jobs: jobs && Number(jobs), review: review === "on" || undefined }, "execute"),
+              h("label", { class: "check" }, "At a time", h("input", { type: "number", name: "jobs", min: "1", max: "99", placeholder: "1" })),
+              h("label", { class: "check" }, h("input", { type: "checkbox", name: "review" }), "I review each"),
+              h("button", { type: "submit", id: "plan-execute", class: "filled", disabled: !may || (plan.done && !plan.tasks.some((/** @type {any} */ task) => task.ready)) || !!this.doing }, icon("play"), "Execute")))),
+      h("progress", { max: plan.tasks.length || 1, value: done, "aria-label": `${done} of ${plan.tasks.length} tasks are done` }),
+      h("div", { class: "board" }, ...COLUMNS.map(([text]) => this.column(String(text), plan.tasks.filter((/** @type {any} */ task) => columnOf(stateOf(task)) === text), may))),
       ...below);
+  }
+
+  /** @param {string} text @param {any[]} tasks @param {boolean} may */
+  column(text, tasks, may) {
+    return tasks.length > 0 && h("section", { "aria-label": text }, h("h3", null, text, " ", h("span", { class: "faint" }, tasks.length)),
+      h("ul", { class: "tasks" }, ...tasks.map((task) => this.task(task, may))));
   }
 
   /** @param {any} task @param {boolean} may */
   task(task, may) {
-    const state = task.proposed ? "proposed" : task.state ?? (task.ready ? "ready" : "todo");
+    const state = stateOf(task);
     const { run } = task;
     const told = [state, task.needs?.length ? `needs ${task.needs.join(", ")}` : "", task.agent ?? ""];
     const again = run && !run.moves && ["paused", "interrupted", "failed", "waiting"].includes(state);
@@ -104,7 +126,7 @@ export class PlansView {
       h("button", { id: `task-${task.id}-${what}`, class: "small", disabled: !may, onclick, ...more }, label);
     const ruling = (/** @type {string} */ label, verb = label.toLowerCase()) => button(verb, label,
       () => confirm(`${label} ${task.id}?`) && this.act(`/tasks/${verb}`, of(), verb));
-    return h("li", { id: `task-${task.id}`, class: `task is-${state}` },
+    return h("li", { id: `task-${task.id}`, class: `task is-${state}${columnOf(state) === "Needs you" ? " needs" : ""}` },
       h("span", { class: "mark", "aria-hidden": "true" }, MARKS[state] ?? "-"),
       h("div", { class: "grow" },
         h("p", null, run?.session ? h("a", { href: `#/s/${run.session}` }, task.id) : h("b", null, task.id), task.title ? ` ${task.title}` : ""),
@@ -157,6 +179,7 @@ export class PlansView {
   drawLetters() {}
   pause() {}
   resume() {}
+  step() {}
 
   close() {
     this.closed = true;

@@ -3,17 +3,19 @@
 
 import { Refused, get, onAndOn, pathOf, post } from "./api.js";
 import { askCards, leftCards } from "./asks.js";
-import { changes } from "./changes.js";
+import { changes, tick, walk } from "./changes.js";
 import { Conversation } from "./conversation.js";
-import { ago, complain, fill, form, h, icon, redraw, toast, wayBack, whyNot } from "./dom.js";
+import { ago, complain, copies, fill, form, h, icon, inSight, redraw, toast, wayBack, whyNot } from "./dom.js";
 import { state } from "./list.js";
-import { facts, isResting, stateCards } from "./state.js";
+import { isStopped, resumeAll } from "./resume.js";
+import { facts, isResting, stateCards, why } from "./state.js";
 import { Terminal } from "./terminal.js";
 import { look } from "./wanted.js";
-import { loopCard, runs } from "./work.js";
+import { loopCard, ruled, runs } from "./work.js";
 
-/** The views of a session. A task of a plan has its runs as well. @param {import("./store.js").Session} session */
-const tabsOf = (session) => ["terminal", "conversation", "changes", "snapshots", ...(session.task ? ["runs"] : [])];
+/** The views of a session. A task of a plan has its runs as well, and one that rules answer for what they said.
+ * @param {import("./store.js").Session} session */
+const tabsOf = (session) => ["terminal", "conversation", "changes", "snapshots", ...(session.task ? ["runs"] : []), ...(session.auto_yes ? ["rules"] : [])];
 
 /** So much of a message on its way is shown: who wrote more knows the rest. */
 const LETTER_CHARS_MAX = 300;
@@ -50,7 +52,7 @@ export class SessionView {
     this.head = h("div", { class: "head" });
     this.cards = h("div");
     this.letters = h("div", { class: "letters", "aria-live": "polite" });
-    this.pane = h("div", { class: "pane", role: "tabpanel", id: "pane" });
+    this.pane = h("div", { class: "pane", role: "tabpanel", id: "pane", tabindex: "0" });
     this.tabs = h("div", { class: "tabs", role: "tablist", "aria-label": "Views" });
     this.composer = this.makeComposer();
     place.replaceChildren(this.head, this.cards, this.tabs, this.pane, this.letters, this.composer);
@@ -94,19 +96,21 @@ export class SessionView {
     for (const part of [this.tabs, this.pane, this.composer]) part.hidden = !session;
     if (!session) return;
     const where = [session.agent, session.model, session.branch, ...facts(session)].filter(Boolean).join(" \u00b7 ");
+    const reason = why(session);
     redraw(
       this.head,
       wayBack(),
       h("div", { class: "title", "data-status": session.status },
-        h("h2", null, session.name, " ", h("span", { class: `state is-${session.status}` }, state(session))),
-        h("p", { class: "faint facts" }, where),
-        session.worktree && h("p", { class: "faint path" }, session.worktree)),
+        h("h2", null, session.name, " ", h("span", { class: `state is-${session.status}` }, state(session)), " ",
+          reason !== state(session) && h("span", { class: "reason" }, inSight(reason))),
+        h("p", { class: "faint facts" }, where, session.worktree && h("span", { class: "path" }, session.worktree),
+          session.worktree && copies(session.worktree, "the path of its worktree"))),
       h("div", { class: "buttons" }, ...this.buttons(session)),
     );
     const drawn = () => this.draw();
     const cards = [whyNot(this.store, "manage"), ...askCards(this.store, drawn, this.id)];
     cards.push(...leftCards(this.store, this.outbox, () => { this.drawDraft(); this.draw(); }, this.id));
-    cards.push(...stateCards(session, this.isStopped(session)));
+    cards.push(this.barred(session), ...stateCards(session, isStopped(this.store, session)));
     if (session.loop) cards.push(loopCard(session, this.store.may("manage"), (max) => this.act("loop", "loop", { max })));
     redraw(this.cards, ...cards);
     look(this.cards, drawn);
@@ -117,6 +121,14 @@ export class SessionView {
       tabindex: tab === this.tab ? "0" : "-1",
       onclick: () => this.show(tab), onkeydown: (/** @type {KeyboardEvent} */ event) => this.walk(event),
     }, tab)));
+  }
+
+  /** What keeps everybody from working on it until a person knows. @param {import("./store.js").Session} session */
+  barred(session) {
+    const what = session.barred ?? (session.record_damaged && "Records that may have been about it were lost.");
+    return what && h("section", { class: "card bad", "aria-label": "To be acknowledged" }, h("p", { class: "pre" }, inSight(what)),
+      h("div", { class: "buttons" }, h("button", { id: "do-acknowledge", class: "filled", disabled: !this.store.may("manage") || this.doing.has("acknowledge"),
+        onclick: () => this.act("acknowledge", "acknowledge") }, "Acknowledge")));
   }
 
   /** From view to view by the arrows, as one does among tabs. @param {KeyboardEvent} event */
@@ -142,18 +154,23 @@ export class SessionView {
       // Before the other: the second press of a double click on Pause is not to cancel it.
       all.push(button("cancel", "outline", () => this.cancel(), "Cancel"));
       all.push(h("button", { id: "do-pause", class: "outline", disabled: true }, h("span", { class: "spinner", "aria-hidden": "true" }), "Pausing..."));
-    } else if (this.isStopped(session)) {
-      all.push(button("resume-all", "filled", () => this.resumeAll(), icon("play"), "Resume all"));
+    } else if (isStopped(this.store, session)) {
+      all.push(button("resume-all", "filled", () => resumeAll(this.store), icon("play"), "Resume all"));
     } else if (rests && session.can_resume) {
       all.push(button("resume", "filled", () => this.resume(), icon("play"), "Resume"));
     } else if (!rests && session.can_pause) {
       all.push(button("pause", "outline", () => this.pause(), icon("pause"), "Pause"));
     }
     const open = /** @type {HTMLDetailsElement | null} */ (this.head.querySelector("details.more"))?.open ?? false;
+    const yes = session.auto_yes;
     const more = h("details", { class: "more", open }, h("summary", { id: "do-more" }, "More"), h("div", { class: "menu" },
-      ...(rests ? [] : [
+      ...(rests ? [
+        session.can_resume && this.timed("resume-with", "Resume, and say", "", (text) => this.act("resume", "resume", { prompt: text || undefined }), "Resume"),
+        button("compact", "outline", () => this.act("compact", "compact", {}, "Its conversation was summed up."), "Sum up the conversation"),
+      ] : [
         button("boundary", "outline", () => this.pause({ mode: "boundary" }), "Pause after this turn"),
         button("force", "outline", () => this.pause({ mode: "force" }), "Pause by force"),
+        button("clear", "outline", () => this.pause({ remove_worktree: true }), "Pause, remove the worktree"),
         this.timed("for", "Pause for", "2h", (text) => this.pause({ for: text })),
       ]),
       this.timed("timeout", "Suspend when idle for (minutes)", String(Math.round(session.idle_timeout_secs / 60) || "off"),
@@ -166,11 +183,13 @@ export class SessionView {
       h("hr", null),
       button("stop", "outline", () => this.act("stop", "stop"), "Stop"),
       button("snapshot", "outline", () => this.act("snapshot", "snapshot", {}, "A snapshot was taken."), "Snapshot"),
-      button("auto-yes", "outline", () => this.act("auto-yes", "auto-yes", { switch: session.auto_yes ? "off" : "on" }),
-        session.auto_yes ? "Auto-yes: on" : "Auto-yes: off"),
+      button("auto-yes", "outline", () => (yes || confirm(`Have rules answer what ${session.name} asks?`)) && this.act("auto-yes", "auto-yes", { switch: yes ? "off" : "on" }),
+        yes ? "Auto-yes: on" : "Auto-yes: off"),
       h("hr", null),
       button("restart", "outline", () => confirm(`Begin a fresh conversation in ${session.name}? Its files stay.`) &&
         this.act("restart", "restart", { yes: true }), "Restart"),
+      button("restart-with", "outline", () => confirm(`Begin a fresh conversation in ${session.name}, and tell the agent what the former one was doing?`) &&
+        this.act("restart", "restart", { yes: true, with_context: true }), "Restart with context"),
       this.timed("merge", "Merge into (empty: where it began)", "", (text) => this.merge(text), "Merge"),
       button("rm", "outline danger", () => confirm(`Move ${session.name} to the trash?`) && this.act("rm", "rm", { stop: true }), "Remove"),
     ));
@@ -224,20 +243,6 @@ export class SessionView {
     return this.act("cancel", "pause", { cancel: true });
   }
 
-  /** Whether it was stopped with all others: then it goes on with them alone. @param {import("./store.js").Session} session */
-  isStopped(session) {
-    const { gate, gate_stopped: stopped = [] } = this.store.status;
-    return gate !== "running" && stopped.includes(session.name);
-  }
-
-  async resumeAll() {
-    try {
-      await post("/resume");
-    } catch (fault) {
-      complain("resume", fault);
-    }
-  }
-
   resume() {
     return this.act("resume", "resume");
   }
@@ -271,13 +276,13 @@ export class SessionView {
       const may = this.store.may(types ? "manage" : "send");
       field.disabled = button.disabled = !may;
       const why = `This device may only ${this.store.device.scope}${types ? ": a message to a plain program is typing, and needs manage" : ""}`;
-      field.placeholder = may ? "Write a message" : why;
+      field.placeholder = may ? `Write a message${matchMedia("(pointer: coarse)").matches ? "" : " (Ctrl+Enter sends it)"}` : why;
     };
     return form({ class: "composer" }, send, field, button);
   }
 
   drawLetters() {
-    const held = this.session && this.isStopped(this.session);
+    const held = this.session && isStopped(this.store, this.session);
     redraw(this.letters, ...this.outbox.of(this.id).map((letter) => {
       const { key, state: how, text, why } = letter;
       const button = (/** @type {string} */ name, /** @type {() => void} */ act) =>
@@ -313,7 +318,7 @@ export class SessionView {
       const told = await get(...this.source(tab));
       const text = JSON.stringify(told);
       if (this.tab !== tab || text === this.drawn) return;
-      if (this.drawn && this.pane.querySelector("textarea, input:not(:placeholder-shown)")) {
+      if (this.drawn && this.pane.querySelector("textarea, input:not([type=checkbox], :placeholder-shown)")) {
         if (!this.pane.querySelector("#reload")) this.pane.prepend(this.stale());
         return;
       }
@@ -335,13 +340,23 @@ export class SessionView {
   /** Where a view's content comes from. @param {string} tab @returns {[string, Record<string, any>?]} */
   source(tab) {
     if (tab === "runs") return ["/runs", { repo: this.session?.repo_root, task: this.session?.task }];
+    if (tab === "rules") return ["/auto-yes/log", { name: this.id }];
     return [pathOf`/sessions/${this.id}/${tab === "changes" ? "diff" : "snapshots"}`];
   }
 
   /** @param {string} tab @param {any} told */
   drawTab(tab, told) {
-    if (tab === "changes") return changes(this.id, told, (text) => this.outbox.send(this.id, text), () => this.show(tab));
+    if (tab === "changes") return changes(this.id, told, { send: (text) => this.outbox.send(this.id, text), again: () => this.show(tab), merge: this.merger() });
+    if (tab === "rules") return ruled(told);
     return tab === "runs" ? runs(told) : this.snapshots(told);
+  }
+
+  /** Merges what is looked at, into where it began. */
+  merger() {
+    const { name = "", branch, base_branch: base, in_place: there } = this.session ?? {};
+    return !there && branch && h("button", { id: "changes-merge", class: "outline", disabled: !this.store.may("manage"), onclick: () =>
+      confirm(`Commit the work of ${name} on ${branch}, and merge that into ${base ?? "the branch that it began from"}? No checkout is touched.`) && this.merge("") },
+      base ? `Merge into ${base}` : "Merge");
   }
 
   stale() {
@@ -373,6 +388,13 @@ export class SessionView {
     return [into, ...[...list].reverse().map((one, index) => h("div", { class: "snapshot" },
       h("span", null, `${ago(one.at)} \u00b7 ${one.why} \u00b7 ${one.changed} changed`),
       h("button", { id: `restore-${index}`, "data-ref": one.ref, class: "small", disabled: !this.store.may("manage"), onclick: () => restore(one) }, "Restore")))];
+  }
+
+  /** Goes on in what is shown, by a key. @param {"file" | "hunk" | "tick"} what @param {1 | -1} [by] */
+  step(what, by = 1) {
+    if (this.tab !== "changes") return;
+    if (what === "tick") tick(this.pane);
+    else walk(this.pane, what, by);
   }
 
   /** Something has happened. @param {{session?: string, event?: any}} what */

@@ -30,7 +30,8 @@ function limit(session) {
 export function why(session) {
   const [asked] = session.was_asking ?? [];
   const reason = session.status === "paused" ? REASONS[session.pause_reason] : "";
-  const told = [asked && `It asked when it was paused: ${asked.text}`, session.failure, limit(session) || reason,
+  const broke = session.failure ?? (["failed", "interrupted"].includes(session.status) && session.verdict);
+  const told = [asked && `It asked when it was paused: ${asked.text}`, broke && `${broke}.`, limit(session) || reason,
     session.cut_off && "Its last turn was cut off."].filter(Boolean);
   return told.length ? told.join(" ") : session.last_action ?? state(session);
 }

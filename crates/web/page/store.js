@@ -59,6 +59,9 @@ export class Store {
     // What was there when the page was opened is no news.
     if (this.begun) for (const session of sessions) this.changed(former.get(session.id), session);
     this.begun = true;
+    // A question stands with what led to it, which is in no row.
+    for (const { id, asks } of sessions) if (asks.length) this.stale.add(id);
+    this.read();
     this.tell({});
     return { log: this.status.log_id, seq: this.status.last_seq };
   }

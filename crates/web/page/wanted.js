@@ -4,16 +4,17 @@
 
 import { get, pathOf } from "./api.js";
 import { h, inSight } from "./dom.js";
+import { kindOf, marked } from "./lines.js";
 
 /** @typedef {import("./store.js").Session} Session */
 
 /** A path as it is seen from the worktree. @param {Session} session @param {string} path */
 const relative = (session, path) => (session.worktree && path.startsWith(`${session.worktree}/`) ? path.slice(session.worktree.length + 1) : path);
 
-/** A line of a patch. @param {string} line */
-function patchLine(line) {
-  const kind = line.startsWith("+") ? "added" : line.startsWith("-") ? "removed" : line.startsWith("@@") ? "hunk" : "same";
-  return h("div", { class: `is-${kind}` }, h("code", null, inSight(line) || " "));
+/** Lines of a patch. @param {string[]} lines */
+function patch(lines) {
+  const shown = lines.map(inSight);
+  return h("div", { class: "diff" }, ...marked(shown).map((parts, at) => h("div", { class: `is-${kindOf(shown[at])}` }, h("code", null, ...parts))));
 }
 
 /** @param {string} name @param {any} value */
@@ -44,7 +45,7 @@ function blocks(session, ask) {
     ...(line === undefined ? [] : [h("pre", { class: "command" }, inSight(line))]),
     ...(folder ? [h("p", { class: "faint path" }, `in ${inSight(folder === session.worktree ? `${folder} (its worktree)` : folder)}`)] : []),
     ...edits.map((/** @type {any} */ edit) => h("div", { class: "file" },
-      h("p", { class: "path" }, inSight(relative(session, edit.path))), h("div", { class: "diff" }, ...edit.lines.map(patchLine)))),
+      h("p", { class: "path" }, inSight(relative(session, edit.path))), patch(edit.lines))),
     ...paths.map((/** @type {string} */ path) => h("p", { class: "path" }, inSight(relative(session, path)))),
     ...listed.filter((one) => one.description || one.label.length > LABEL_CHARS_MAX).map((one) => field(one.label, one.description ?? "")),
     ...rest.map(([name, value]) => field(name, value)),

@@ -1,7 +1,7 @@
 // @ts-check
 /** What a session works on: the iterations of a loop, the runs of a plan's task. */
 
-import { ago, h, inSight } from "./dom.js";
+import { ago, clock, h, inSight } from "./dom.js";
 
 /** How far its tasks are, where it has a list of them. @param {import("./store.js").Session} session */
 export function counts(session) {
@@ -24,6 +24,7 @@ export function loopCard(session, may, set) {
   ];
   return h("section", { class: "card", "aria-label": `${session.name} is a loop` },
     h("header", null, h("h3", null, "Loop"), h("span", { class: "badge" }, loop.state)),
+    loop.max ? h("progress", { max: loop.max, value: loop.iteration, "aria-label": `Iteration ${loop.iteration} of ${loop.max}` }) : null,
     h("p", null, parts.filter(Boolean).join(" \u00b7 ")),
     loop.note ? h("p", { class: "faint pre" }, loop.note) : null,
     h("div", { class: "buttons" },
@@ -46,4 +47,13 @@ export function runs(list) {
       run.doubt ? h("p", { class: "pre bad" }, run.doubt) : null,
       links.length ? h("p", { class: "faint" }, links.join(" \u00b7 ")) : null);
   });
+}
+
+/** What the rules have said of what it asked, the latest first. @param {any[]} list */
+export function ruled(list) {
+  if (!list.length) return [h("p", { class: "faint" }, "The rules have said nothing yet.")];
+  return [...list].reverse().map(({ at, verdict, rule, why, about, text }) => h("article", { class: "entry" },
+    h("header", { class: "faint" }, h("b", null, { accept: "allowed", reject: "denied", manual: "left to you" }[verdict]),
+      ` ${rule ? `by the rule ${rule}` : `${why.replaceAll("_", " ")}${about ? `: ${about}` : ""}`} \u00b7 `, clock(at)),
+    h("p", { class: "pre words" }, inSight(text))));
 }

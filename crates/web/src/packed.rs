@@ -14,7 +14,7 @@ use hyper::http::header::{ACCEPT_ENCODING, CONTENT_ENCODING};
 use std::io::Write as _;
 use tokio::task::spawn_blocking;
 
-const GZIP: &str = "gzip";
+pub(crate) const GZIP: &str = "gzip";
 /// Less goes in one packet as it is.
 const BYTES_MIN: usize = 1400;
 /// More is packed beside the others' answers.
@@ -32,15 +32,17 @@ pub(crate) fn is_wanted(headers: &HeaderMap) -> bool {
 
 /// The answer, packed where that saves something.
 pub(crate) async fn pack(mut reply: Reply) -> Reply {
+    let is_packed = reply.headers().contains_key(CONTENT_ENCODING);
     let Body::Whole { rest, .. } = reply.body_mut() else { return reply };
-    if rest.len() < BYTES_MIN {
+    if rest.len() < BYTES_MIN || is_packed {
         return reply;
     }
     let whole = rest.clone();
-    let packed = if whole.len() <= BYTES_AT_ONCE {
-        packed(&whole)
+    let pack = move || packed(&whole, Compression::fast());
+    let packed = if rest.len() <= BYTES_AT_ONCE {
+        pack()
     } else {
-        spawn_blocking(move || packed(&whole)).await.ok().flatten()
+        spawn_blocking(pack).await.ok().flatten()
     };
     if let Some(packed) = packed {
         *rest = packed;
@@ -49,8 +51,8 @@ pub(crate) async fn pack(mut reply: Reply) -> Reply {
     reply
 }
 
-pub(crate) fn packed(whole: &[u8]) -> Option<Bytes> {
-    let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
+pub(crate) fn packed(whole: &[u8], how: Compression) -> Option<Bytes> {
+    let mut packed = GzEncoder::new(Vec::new(), how);
     packed.write_all(whole).ok()?;
     packed.finish().ok().map(Bytes::from)
 }

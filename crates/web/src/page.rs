@@ -1,9 +1,12 @@
 //! The page: files that are part of the program, without any data in them.
 
 use crate::body::Body;
+use crate::packed;
 use crate::reply::Reply;
 use crate::secret::hex;
-use hyper::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH};
+use flate2::Compression;
+use hyper::body::Bytes;
+use hyper::http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, IF_NONE_MATCH};
 use hyper::http::request::Parts;
 use hyper::http::{HeaderValue, Response, StatusCode};
 use sha2::{Digest as _, Sha256};
@@ -36,15 +39,20 @@ const ASSETS: &[Asset] = &[
     asset!("/conversation.js", SCRIPT, "conversation.js"),
     asset!("/dom.js", SCRIPT, "dom.js"),
     asset!("/draft.js", SCRIPT, "draft.js"),
+    asset!("/goto.js", SCRIPT, "goto.js"),
     asset!("/inbox.js", SCRIPT, "inbox.js"),
     asset!("/kept.js", SCRIPT, "kept.js"),
     asset!("/keys.js", SCRIPT, "keys.js"),
+    asset!("/lines.js", SCRIPT, "lines.js"),
     asset!("/list.js", SCRIPT, "list.js"),
+    asset!("/markdown.js", SCRIPT, "markdown.js"),
+    asset!("/new.js", SCRIPT, "new.js"),
     asset!("/notices.js", SCRIPT, "notices.js"),
     asset!("/outbox.js", SCRIPT, "outbox.js"),
     asset!("/past.js", SCRIPT, "past.js"),
     asset!("/places.js", SCRIPT, "places.js"),
     asset!("/plans.js", SCRIPT, "plans.js"),
+    asset!("/resume.js", SCRIPT, "resume.js"),
     asset!("/session.js", SCRIPT, "session.js"),
     asset!("/source.js", SCRIPT, "source.js"),
     asset!("/state.js", SCRIPT, "state.js"),
@@ -55,6 +63,7 @@ const ASSETS: &[Asset] = &[
     asset!("/terminal.js", SCRIPT, "terminal.js"),
     asset!("/wanted.js", SCRIPT, "wanted.js"),
     asset!("/work.js", SCRIPT, "work.js"),
+    asset!("/manifest.webmanifest", "application/manifest+json", "manifest.webmanifest"),
     asset!("/icon.svg", "image/svg+xml", "icon.svg"),
 ];
 
@@ -99,6 +108,8 @@ fn served(kind: &str, text: &'static str) -> Cow<'static, str> {
 pub(crate) struct Page {
     asset: &'static Asset,
     text: Cow<'static, str>,
+    /// The same as small as it gets: it is made once and sent often.
+    packed: Option<Bytes>,
     /// What a browser names it by that has it already.
     tag: String,
 }
@@ -117,7 +128,8 @@ static PAGES: LazyLock<Vec<Page>> = LazyLock::new(|| {
         let digest = Sha256::digest(text.as_bytes());
         // Weak: packed and not, it has other bytes.
         let tag = format!("W/\"{}\"", hex(digest.get(..16).unwrap_or_default()));
-        Page { asset, text, tag }
+        let packed = packed::packed(text.as_bytes(), Compression::best());
+        Page { asset, text, packed, tag }
     };
     ASSETS.iter().map(ready).collect()
 });
@@ -129,10 +141,17 @@ pub(crate) fn find(path: &str) -> Option<&'static Page> {
 
 /// The file, or that the browser has it already.
 pub(crate) fn reply(page: &'static Page, head: &Parts) -> Reply {
-    let Page { asset, text, tag } = page;
+    let Page { asset, text, packed, tag } = page;
     let known = head.headers.get(IF_NONE_MATCH);
     let known = known.is_some_and(|known| known.as_bytes() == tag.as_bytes());
-    let mut reply = Response::new(Body::of(if known { "" } else { &**text }));
+    let packed = packed.as_ref().filter(|_| !known && packed::is_wanted(&head.headers));
+    let mut reply = Response::new(match packed {
+        Some(packed) => Body::of(packed.clone()),
+        None => Body::of(if known { "" } else { &**text }),
+    });
+    if packed.is_some() {
+        reply.headers_mut().insert(CONTENT_ENCODING, HeaderValue::from_static(packed::GZIP));
+    }
     if known {
         *reply.status_mut() = StatusCode::NOT_MODIFIED;
     }
@@ -161,11 +180,7 @@ mod tests {
             let name = entry.unwrap().file_name().into_string().unwrap();
             assert!(paths.contains(&format!("/{name}").as_str()), "{name} is not served");
         }
-        let packed = |asset: &Asset| {
-            crate::packed::packed(served(asset.kind, asset.source).as_bytes())
-                .map(|bytes| bytes.len())
-        };
-        let bytes: usize = ASSETS.iter().filter_map(packed).sum();
+        let bytes: usize = PAGES.iter().flat_map(|page| &page.packed).map(Bytes::len).sum();
         assert!(bytes <= 64 * 1024, "{bytes} bytes: the page is to load at once");
     }
 
