@@ -21,7 +21,7 @@ await story(async ({ house, desk }) => {
 
   // What is being said is the last entry, and not read out word by word.
   let saying = /** @type {string | null} */ ("Once upon");
-  await page.route(/\/sessions\/[^/?]+\?glance=true/, async (route) => {
+  await page.route(/\/sessions\/[^/?]+\?glance=/, async (route) => {
     const response = await route.fetch();
     await route.fulfill({ response, json: { ...await response.json(), saying } });
   });

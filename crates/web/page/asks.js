@@ -121,7 +121,7 @@ function askCard(store, session, ask, drawn) {
    * @param {boolean} shut @param {() => void} act @param {string?} [says] what a key says as well */
   const button = (id, look, text, shut, act, says = null) => h("button", {
     id: `${at}-${id}`, class: look, disabled, onclick: () => (!shut ? act() : unseen && showUnseen(at)),
-    "data-says": says, "data-key": says && keys[says], "aria-disabled": shut ? "true" : null, "aria-describedby": shut && unseen ? `${at}-unseen` : null,
+    "data-says": says, "data-press": says && keys[says], "aria-disabled": shut ? "true" : null, "aria-describedby": shut && unseen ? `${at}-unseen` : null,
   }, text);
   const labels = LABELS[ask.kind];
   const keys = bindings();

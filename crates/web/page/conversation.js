@@ -6,8 +6,9 @@ import { clock, copies, fill, h } from "./dom.js";
 import { markdown } from "./markdown.js";
 import { spent } from "./state.js";
 
-/** An agent that works is looked at so often. */
-const LOOK_MS = 1000;
+/** An agent that works is looked at so often, and half as often while it has nothing new to say: each look is some
+ * kilobytes, and events tell the end of a turn at once. */
+const LOOK_MS = 1500;
 /** So much of its end is read at first: some hundred entries, which are there at once however long it is. */
 const TAIL_BYTES = 65536;
 /** So many times as much is read when more is asked for. */
@@ -16,9 +17,9 @@ const MORE = 8;
 const END = Number.MAX_SAFE_INTEGER;
 
 export class Conversation {
-  /** @param {HTMLElement} pane @param {string} session @param {() => boolean} works whether the agent is at work */
-  constructor(pane, session, works) {
-    [this.pane, this.session, this.closed] = [pane, session, false];
+  /** @param {HTMLElement} pane @param {string} session @param {import("./store.js").Store} store */
+  constructor(pane, session, store) {
+    [this.pane, this.session, this.store, this.closed] = [pane, session, store, false];
     this.bytes = TAIL_BYTES;
     this.read = onAndOn(() => this.readOnce(), () => this.closed);
     // Whole entries are read out when they come; the one that grows is not, or each word would be told many times.
@@ -32,9 +33,18 @@ export class Conversation {
     pane.addEventListener("scroll", this.scrolled);
     this.sized = new ResizeObserver(() => this.follow());
     this.sized.observe(pane);
-    this.timer = setInterval(() => works() && document.visibilityState === "visible" && this.read(), LOOK_MS);
+    /** Whether the last look found nothing new, and the next is left out. */
+    this.rests = false;
+    this.timer = setInterval(() => {
+      if (this.rests) this.rests = false;
+      else if (this.known?.status === "busy" && document.visibilityState === "visible") store.readOne(session).catch(() => {});
+    }, LOOK_MS);
     this.forget();
     this.read();
+  }
+
+  get known() {
+    return this.store.sessions.get(this.session);
   }
 
   /** Nothing was read. */
@@ -44,24 +54,33 @@ export class Conversation {
     this.log.replaceChildren();
     /** When the turn began, and what all had cost before it. @type {{at?: string, cost?: number}} */
     this.turn = {};
+    /** What was being said at the last look. @type {string | null} */
+    this.said = null;
   }
 
+  /** Reads on, whenever the session was read. */
   async readOnce() {
     try {
-      const session = pathOf`/sessions/${this.session}`;
+      const log = pathOf`/sessions/${this.session}/log`;
       if (this.next === null) {
-        const { next: end } = await get(`${session}/log`, { from: END });
+        const { next: end } = await get(log, { from: END });
         this.next = Math.max(0, end - this.bytes);
         this.earlier.hidden = this.next === 0;
       }
       const { turn } = this;
-      const [{ saying }, { entries, next }] = await Promise.all([get(session, { glance: true }), get(`${session}/log`, { from: this.next })]);
+      const saying = this.known?.saying ?? null;
+      // While an answer grows nothing is whole that was not so before.
+      const grows = this.said && saying?.startsWith(this.said);
+      const moved = saying !== this.said;
+      this.said = saying;
+      const { entries, next } = grows ? { entries: [], next: this.next } : await get(log, { from: this.next });
       if (this.closed || turn !== this.turn) return;
       if (next < this.next) {
         // A shorter conversation is another one.
         this.forget();
         return this.read();
       }
+      this.rests = !moved && !entries.length;
       this.next = next;
       this.draw(entries, saying);
     } catch (fault) {

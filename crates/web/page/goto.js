@@ -32,7 +32,7 @@ export function goTo(store) {
     ...PLACES.map(([name, text]) => /** @type {any} */ ([text, "place", to(`#/${name}`)])), ...acts(),
   ];
   let [at, found] = [0, all];
-  const field = /** @type {HTMLInputElement} */ (h("input", { type: "search", role: "combobox", "aria-expanded": "true", "aria-controls": "places-found",
+  const field = /** @type {HTMLInputElement} */ (h("input", { role: "combobox", "aria-expanded": "true", "aria-controls": "places-found",
     "aria-label": "Go to", placeholder: "Go to, or do", autocomplete: "off" }));
   const list = h("ul", { role: "listbox", id: "places-found", "aria-label": "Where to" });
   const choose = (/** @type {number} */ which) => { made.close(); found[which]?.[2](); };
@@ -44,7 +44,9 @@ export function goTo(store) {
   field.addEventListener("input", () => {
     const words = field.value.toLowerCase().split(/\s+/);
     at = 0;
-    found = all.filter(([text]) => words.every((word) => text.toLowerCase().includes(word)));
+    const fits = (/** @type {string} */ text) => words.every((word) => text.toLowerCase().includes(word));
+    const begins = (/** @type {string} */ text) => Number(text.toLowerCase().startsWith(words[0]));
+    found = all.filter(([text]) => fits(text)).sort(([a], [b]) => begins(b) - begins(a));
     draw();
   });
   field.addEventListener("keydown", (event) => {

@@ -19,7 +19,7 @@ function partners(lines) {
   return found;
 }
 
-/** A line with what is not in the other one marked; all of it is another where less than half is the same.
+/** A line with what is not in the other one marked; all of it is another where little is the same.
  * @param {string} line @param {string} other @returns {(Node | string)[]} */
 function differing(line, other) {
   const [own, its] = [line, other].map((one) => one.slice(1).match(/\w+|\W/g) ?? []);
@@ -29,7 +29,8 @@ function differing(line, other) {
   while (after < room && own.at(-1 - after) === its.at(-1 - after)) after += 1;
   const part = (/** @type {number} */ from, /** @type {number} */ to) => own.slice(from, to).join("");
   const [start, middle, end] = [part(0, before), part(before, own.length - after), part(own.length - after, own.length)];
-  if (!middle || (start + end).trim().length < middle.length) return [line];
+  const same = start + end;
+  if (!middle || same.trim().length * 3 < Math.max(line.length, other.length) - same.length - 1) return [line];
   return [line[0] + start, h("mark", null, middle), end];
 }
 

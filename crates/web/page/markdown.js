@@ -32,7 +32,8 @@ export const code = (text) => h("div", { class: "code" }, h("pre", { tabindex: "
  * @param {string[]} lines @param {number} at @returns {[HTMLElement, number]} */
 function list(lines, at) {
   const [, { length: depth }, sign] = /** @type {any} */ (ITEM.exec(lines[at]));
-  const made = /\d/.test(sign) ? h("ol", { start: parseInt(sign, 10) }) : h("ul", null);
+  const counts = (/** @type {string} */ one) => /\d/.test(one);
+  const made = counts(sign) ? h("ol", { start: parseInt(sign, 10) }) : h("ul", null);
   while (at < lines.length) {
     const item = ITEM.exec(lines[at]);
     if (item && item[1].length > depth) {
@@ -42,7 +43,7 @@ function list(lines, at) {
       continue;
     }
     // What is indented and no item goes on with the one above.
-    if (item ? item[1].length < depth : !/^\s+\S/.test(lines[at])) break;
+    if (item ? item[1].length < depth || counts(item[2]) !== counts(sign) : !/^\s+\S/.test(lines[at])) break;
     if (item) made.append(h("li", null, ...inline(item[3])));
     else made.lastElementChild?.append(" ", ...inline(lines[at].trim()));
     at += 1;

@@ -57,11 +57,11 @@ export function drawNew(place, store) {
     }
   },
     h("label", null, "First message", h("textarea", { name: "prompt", rows: "4", id: "new-prompt", value: typed.prompt })),
+    field("repo", "Repository (a folder of the machine)", { required: true, value: repos[0] ?? "", list: "repos" }),
     h("div", { class: "pair" },
-      field("repo", "Repository (a folder of the machine)", { required: true, value: repos[0] ?? "", list: "repos" }),
       h("label", null, "Agent", h("select", { name: "agent", id: "new-agent" }, choice("", usual ? `As configured: ${usual}` : "As configured"),
         ...agents.map((agent) => choice(agent, agent)), choice("other", "Another agent\u2026"), choice(PROGRAM, "Any program\u2026"))),
-      program, other, field("name", "Name (made from the message if empty)")),
+      program, other, field("name", "Name", { placeholder: "made from the message" })),
     h("datalist", { id: "repos" }, ...repos.map((repo) => h("option", { value: repo }))),
     tick("again", "As a loop: the same message again and again"), bounds,
     h("details", { class: "fold", open: ["base", "model", "persona", "budget"].some((name) => typed[name]) }, h("summary", null, "More"), h("div", { class: "form" },

@@ -21,7 +21,7 @@ const tabsOf = (session) => ["terminal", "conversation", "changes", "snapshots",
 const LETTER_CHARS_MAX = 300;
 
 /** Events after which the files, the snapshots or the runs of a session may be others. */
-const CHANGES = ["turn_ended", "worktree_saved", "snapshot_taken", "worktree_restored", "worktree_made", "process_ended", "paused"];
+const CHANGES = ["turn_ended", "worktree_saved", "snapshot_taken", "worktree_restored", "worktree_made", "process_ended", "paused", "ask_judged"];
 
 /** What came of a message, in a word. */
 const STATES = {
@@ -102,7 +102,7 @@ export class SessionView {
       wayBack(),
       h("div", { class: "title", "data-status": session.status },
         h("h2", null, session.name, " ", h("span", { class: `state is-${session.status}` }, state(session)), " ",
-          reason !== state(session) && h("span", { class: "reason" }, inSight(reason))),
+          !isResting(session) && reason !== state(session) && h("span", { class: "reason" }, inSight(reason))),
         h("p", { class: "faint facts" }, where, session.worktree && h("span", { class: "path" }, session.worktree),
           session.worktree && copies(session.worktree, "the path of its worktree"))),
       h("div", { class: "buttons" }, ...this.buttons(session)),
@@ -303,7 +303,7 @@ export class SessionView {
     this.pane.setAttribute("aria-labelledby", `tab-${tab}`);
     if (tab === "terminal") return this.showTerminal();
     if (tab === "conversation") {
-      this.conversation = new Conversation(this.pane, this.id, () => this.session?.status === "busy");
+      this.conversation = new Conversation(this.pane, this.id, this.store);
       return;
     }
     fill(this.pane, h("p", { class: "faint" }, "Reading..."));
@@ -403,7 +403,7 @@ export class SessionView {
     if (this.tab) this.draw();
     else this.begin();
     if (what.event?.event === "process_started") this.terminal?.again();
-    if (what.event) this.conversation?.read();
+    if (!what.event) this.conversation?.read();
     if (CHANGES.includes(what.event?.event)) this.read?.();
   }
 

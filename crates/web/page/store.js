@@ -5,6 +5,9 @@ import { Unreached, get, pathOf } from "./api.js";
 
 /** Before what could not be read is read again; longer each time. */
 const AGAIN_MS = [1000, 2000, 5000, 10000, 30000];
+/** What comes by the dozen and changes little of a session: its row follows so much later. */
+const SMALL = ["tool_began", "tool_ended", "background_changed"];
+const SMALL_MS = 2000;
 /** A connection that is dead is not waited for. */
 const READ_MS = 10000;
 
@@ -38,6 +41,9 @@ export class Store {
     /** Whether the stream is connected. */
     this.live = false;
     [this.tries, this.timer] = [0, 0];
+    /** Sessions of which nothing but little was told, and when they are read. @type {Set<string>} */
+    this.small = new Set();
+    this.smallTimer = 0;
   }
 
   /** What could not be read is read when the connection is back. @param {boolean} live */
@@ -68,11 +74,22 @@ export class Store {
 
   /** Something has happened. @param {any} event */
   take(event) {
-    if (event.session) this.stale.add(event.session);
+    if (SMALL.includes(event.event)) this.later(event.session);
+    else if (event.session) this.stale.add(event.session);
     // Whom a gate that shuts still waits for changes with each of them.
     if (!event.session || this.status.gate === "pausing") this.stale.add("");
     this.tell({ session: event.session ?? undefined, event });
     this.read();
+  }
+
+  /** Has a session read in a while. @param {string} id */
+  later(id) {
+    this.small.add(id);
+    this.smallTimer ||= setTimeout(() => {
+      for (const one of this.small) this.stale.add(one);
+      this.smallTimer = 0;
+      this.read();
+    }, SMALL_MS);
   }
 
   /** Reads what is stale, one after the other: a flood of events is one look. What cannot be read stays stale. */
@@ -103,6 +120,7 @@ export class Store {
 
   /** @param {string} id */
   async readOne(id) {
+    this.small.delete(id);
     if (!id) {
       this.status = await get("/status", {}, READ_MS);
       return this.tell({});

@@ -174,6 +174,31 @@ fn what_is_snoozed_asks_for_nobody_and_what_is_pinned_stands_first() -> Outcome 
 }
 
 #[test]
+fn a_conversation_is_read_as_it_was_meant_and_at_once() -> Outcome {
+    play("reading")
+}
+
+#[test]
+fn changes_are_walked_through_and_sent_back_or_merged() -> Outcome {
+    play("walking")
+}
+
+#[test]
+fn questions_are_answered_and_places_reached_by_keys() -> Outcome {
+    play("keys")
+}
+
+#[test]
+fn a_session_or_loop_is_begun_by_choices() -> Outcome {
+    play("beginning")
+}
+
+#[test]
+fn a_small_window_is_enough_and_the_page_can_be_installed() -> Outcome {
+    play("small")
+}
+
+#[test]
 fn the_home_is_the_inbox() -> Outcome {
     play("inbox")
 }
