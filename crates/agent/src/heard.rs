@@ -61,28 +61,17 @@ impl Outcome {
     }
 }
 
-/// What becomes of one task on an agent's list.
+/// What becomes of one task on an agent's list, by the agent's number for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TaskChange {
     /// It is to do, and called this.
-    Opened {
-        /// The agent's number for it.
-        id: String,
-        subject: String,
-    },
-    Begun {
-        /// The agent's number for it.
-        id: String,
-    },
-    Done {
-        /// The agent's number for it.
-        id: String,
-    },
+    Opened { id: String, subject: String },
+    /// It is worked on.
+    Begun { id: String },
+    /// It is done.
+    Done { id: String },
     /// It is no longer wanted.
-    Closed {
-        /// The agent's number for it.
-        id: String,
-    },
+    Closed { id: String },
 }
 
 /// How many tasks of a list are done, worked on and left.

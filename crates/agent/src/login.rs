@@ -37,12 +37,8 @@ impl LoginFacts<'_> {
 pub enum Ability {
     /// Somebody is logged in, or a key is set. Whether the vendor takes it shows the first turn.
     Able,
-    /// Nobody is, and every turn would fail.
-    NotLoggedIn {
-        words: String,
-        /// What to do about it.
-        next: &'static str,
-    },
+    /// Nobody is, and every turn would fail; what to do about it.
+    NotLoggedIn { words: String, next: &'static str },
     /// It cannot be told without asking the model.
     Unknown,
 }

@@ -140,12 +140,10 @@ enum Record {
         id: String,
         kind: AskKind,
         text: String,
-        #[serde(default)]
         folder: Option<String>,
     },
     AskGone {
         id: String,
-        #[serde(default)]
         answer: Option<String>,
     },
     Todo {

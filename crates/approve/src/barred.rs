@@ -8,23 +8,14 @@ use crate::rule::Rule;
 /// Why a rule is not used, however right its examples are.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Barred {
-    /// The program runs what its words say.
-    Runner {
-        /// What kind of program that is.
-        kind: &'static str,
-    },
-    /// Its first argument says what it does, and the rule takes any.
-    AnyCommand {
-        /// A word that it would take as well.
-        worst: &'static str,
-    },
+    /// The program runs what its words say: what kind of program that is.
+    Runner { kind: &'static str },
+    /// Its first argument says what it does, and the rule takes any, this one at worst.
+    AnyCommand { worst: &'static str },
     /// This command of it runs what the words behind it say.
     Command { command: String },
     /// This flag of it names a program that it runs.
-    Flag {
-        /// As it is written.
-        flag: String,
-    },
+    Flag { flag: String },
 }
 
 /// Programs for which a line of words is a program of its own, or the beginning of another line. A

@@ -29,12 +29,8 @@ pub enum Request<'a> {
 /// What becomes of it, and by which rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
-    /// It is answered with a yes.
-    Accept {
-        /// The rule's program (`cat | head`), the pattern, or `edits`.
-        rule: String,
-        author: Author,
-    },
+    /// It is answered with a yes, by the rule's program (`cat | head`), the pattern, or `edits`.
+    Accept { rule: String, author: Author },
     /// It is answered with a no.
     Reject { rule: String, author: Author },
     /// A person has to say.

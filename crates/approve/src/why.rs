@@ -31,44 +31,25 @@ pub enum Why {
     /// A rule of the user's allows it, and an `&&` stands behind it.
     NotLast { program: String },
     /// There are rules about this program; none allows this word, or that there is none.
-    Word {
-        program: String,
-        /// The word that none of them allows, if it is one.
-        word: Option<String>,
-    },
+    Word { program: String, word: Option<String> },
     /// The program is on no folder of the agent's path.
     NoProgram { program: String },
     /// The program that would run lies where the agent writes.
     ProgramInside { file: PathBuf },
-    /// The agent's path has a folder in it whose place depends on where the command runs.
-    LoosePath {
-        /// That folder as it is written there.
-        folder: String,
-    },
+    /// The agent's path has this folder in it, whose place depends on where the command runs.
+    LoosePath { folder: String },
     /// A variable that runs files of the worktree, or a function, in the place of a program.
     Variable { name: String },
     /// It is unknown where it would happen, or with which programs.
     NoPlace,
-    /// Git would do more than the command says.
-    Git {
-        /// By what.
-        about: String,
-    },
+    /// Git would do more than the command says, by this.
+    Git { about: String },
     /// A path leads out of the worktree, or it cannot be told where it leads.
-    PathOutside {
-        /// As it was written.
-        path: String,
-    },
+    PathOutside { path: String },
     /// A file that decides what other programs do.
-    Steers {
-        /// As it was written.
-        path: String,
-    },
+    Steers { path: String },
     /// A file that the settings do not let be written: git does not track it, or no folder holds it.
-    Unlisted {
-        /// As it was written.
-        path: String,
-    },
+    Unlisted { path: String },
     /// A prompt that no pattern knows.
     NoPattern,
     /// A reject pattern fits, and is not answered with a no: the settings say so, or a rule allows it.

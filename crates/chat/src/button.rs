@@ -45,18 +45,10 @@ pub enum Act {
     ForcePause { session: String },
     /// Puts this session into the trash.
     Archive { session: String },
-    /// Does something with a plan or a task of it.
-    Plan {
-        /// A folder of the repository.
-        place: String,
-        verb: PlanVerb,
-    },
+    /// Does something with a plan, or a task of it, in the repository of this folder.
+    Plan { place: String, verb: PlanVerb },
     /// Carries out what came late.
-    RunLate {
-        update: i64,
-        #[serde(default)]
-        session: Option<String>,
-    },
+    RunLate { update: i64, session: Option<String> },
     /// Leaves everything as it is.
     Leave,
 }

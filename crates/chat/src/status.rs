@@ -17,7 +17,6 @@ pub struct Health {
     /// Its name on the network, once that is known.
     pub name: Option<String>,
     pub trouble: Option<String>,
-    #[serde(default)]
     pub hint: Option<String>,
 }
 

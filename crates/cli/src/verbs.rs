@@ -63,21 +63,11 @@ pub enum Next {
     /// Show every session on the terminal.
     Tui { read_only: bool },
     /// Serve the page and the API, or see to its devices.
-    Web {
-        /// As one JSON document.
-        json: bool,
-        wanted: Web,
-    },
+    Web { json: bool, wanted: Web },
     /// Be the bot of a chat.
-    Chat {
-        /// Why it cannot begin, as one JSON document.
-        json: bool,
-    },
+    Chat { json: bool },
     /// Show the whole promise in a minute.
-    Demo {
-        /// As one JSON document at the end.
-        json: bool,
-    },
+    Demo { json: bool },
     /// Break a throw-away house and show that nothing was lost.
     Prove {
         /// As one JSON document at the end.

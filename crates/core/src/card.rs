@@ -23,19 +23,16 @@ pub struct Card {
     pub name: String,
     pub spec: Spec,
     /// What it rests in; a process runs if there is nothing.
-    #[serde(default)]
     pub rest: Option<Rest>,
     #[serde(flatten)]
     pub place: Place,
     #[serde(flatten)]
     pub agent: Agent,
-    #[serde(default)]
     pub process: Option<Process>,
     #[serde(default)]
     pub ready: bool,
     #[serde(default)]
     pub turn: Turn,
-    #[serde(default)]
     pub screen: Option<ScreenState>,
     #[serde(default)]
     pub asks: Vec<Ask>,
@@ -52,7 +49,6 @@ pub struct Card {
     #[serde(default, skip_serializing_if = "Spending::is_nothing")]
     pub spending: Spending,
     /// Where it was put and when, if it was removed.
-    #[serde(default)]
     pub trashed: Option<(WallMs, String)>,
 }
 

@@ -27,21 +27,18 @@ pub enum Reply {
     Already,
     /// The operation is under way; its end is an event.
     Pending(OpId),
-    /// The message has this number and so many are before it.
+    /// The message has this number, so many are before it, and its session was this when it arrived.
     Queued {
         message: MessageId,
-        /// How many stand before it.
         before: usize,
-        /// What the session was when it arrived.
         status: Status,
     },
     /// It starts by itself as soon as it may.
     Deferred,
-    /// The gate is being shut or opened; the end of that is an event.
+    /// The gate is being shut or opened, of which the end is an event; what that means for each session.
     Gate {
         op: OpId,
         already: bool,
-        /// What that means for each session that is concerned.
         each: Vec<(SessionId, Result<Self, Refusal>)>,
     },
 }

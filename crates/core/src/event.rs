@@ -133,12 +133,7 @@ pub enum Event {
     /// The start failed; the session is what it was before.
     StartFailed { op: OpId, fault: ResumeFault },
     /// All that was agreed with the agent is forgotten; a fresh one begins.
-    RestartBegan {
-        op: OpId,
-        agent_ref: Option<String>,
-        #[serde(default)]
-        prompt: Option<String>,
-    },
+    RestartBegan { op: OpId, agent_ref: Option<String>, prompt: Option<String> },
     /// The agent told its session id, or another one than before.
     AgentRefLearned { agent_ref: String, spot: Spot },
     /// A message is stored.

@@ -15,20 +15,14 @@ pub enum Failure {
     Stopped,
     /// The pause was called off before it took effect.
     Cancelled,
-    /// The agent did not come to a safe state, and goes on.
-    NotSafe {
-        /// What it was seen doing.
-        doing: String,
-    },
+    /// The agent did not come to a safe state, and goes on with what it was seen doing.
+    NotSafe { doing: String },
     /// The worktree was to be removed, but this is in no snapshot of it.
     WouldBeLost { left_out: PathList },
     /// The process was not brought up, and nothing else is tried instead.
     NotStarted(ResumeFault),
-    Failed {
-        step: FailedStep,
-        /// The reason as it was given.
-        why: Why,
-    },
+    /// A step of it did, for this reason as it was given.
+    Failed { step: FailedStep, why: Why },
 }
 
 impl Failure {

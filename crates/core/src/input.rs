@@ -34,15 +34,8 @@ pub enum Input {
     Command(Command),
     /// An effect has had an end.
     Outcome { session: SessionId, outcome: Outcome },
-    /// An agent was seen to do something.
-    Sign {
-        session: SessionId,
-        /// The start of its process that this is about.
-        generation: u32,
-        spot: Spot,
-        hearing: Hearing,
-        sign: Sign,
-    },
+    /// An agent was seen to do something, in this start of its process.
+    Sign { session: SessionId, generation: u32, spot: Spot, hearing: Hearing, sign: Sign },
     /// A repository is at another place now.
     RepoMoved { from: String, to: String },
     /// The configuration says how many agents may run at once.
@@ -101,13 +94,8 @@ pub enum Command {
     New { id: SessionId, name: String, spec: Box<Spec>, agent_ref: Option<String> },
     /// Hand this to its agent.
     Send { session: SessionId, text: String },
-    /// Stop its agent and save everything.
-    Pause {
-        session: SessionId,
-        wish: PauseWish,
-        /// It goes on by itself when the clock on the wall shows this time.
-        until: Option<WallMs>,
-    },
+    /// Stop its agent and save everything; until the clock on the wall shows this time, where one is told.
+    Pause { session: SessionId, wish: PauseWish, until: Option<WallMs> },
     /// Take back a pause that waits.
     CancelPause { session: SessionId },
     /// Bring it back in its own conversation.
@@ -209,13 +197,8 @@ pub enum Outcome {
     AnswerGiven { ask: AskId },
     /// It was not, and why.
     AnswerNotGiven { ask: AskId, why: Why },
-    /// The user's bounds have been asked about a session that is parked at a usage limit.
-    ReturnPlanned {
-        /// When it may go on by itself, if it may.
-        at: Option<WallMs>,
-        /// What the clock on the wall shows.
-        now: WallMs,
-    },
+    /// When a session that is parked at a usage limit may go on by itself, by the user's bounds, and what time it is.
+    ReturnPlanned { at: Option<WallMs>, now: WallMs },
     /// Its agent has used so much by now.
     Used { cost_micros: u64, tokens: u64 },
     /// It was looked at what keeps an idle session awake.

@@ -56,17 +56,11 @@ pub enum LoopStage {
         again: bool,
     },
     /// The next one may begin, in a conversation of this id where the agent's is chosen for it.
-    Due {
-        /// That id.
-        agent_ref: Option<String>,
-    },
+    Due { agent_ref: Option<String> },
     /// There is none after it.
     Done(LoopEnd),
-    /// A person has stopped it.
-    Stopped {
-        /// While it was open.
-        open: bool,
-    },
+    /// A person has stopped it, while it was open or after.
+    Stopped { open: bool },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -10,10 +10,7 @@ pub enum Unmerged {
     /// Both have changed the same.
     Conflict { files: PathList },
     /// Its worktree stands on another branch, or on none.
-    OffBranch {
-        /// The branch that it is on.
-        found: Option<String>,
-    },
+    OffBranch { found: Option<String> },
     /// A merge or the like is not finished in its worktree.
     Unfinished { what: String },
     /// A folder of its worktree is a repository of its own, whose files no commit can hold.
@@ -29,11 +26,8 @@ pub enum Unmerged {
     CheckedOut { branch: String, at: String },
     /// Its worktree is not there.
     NoWorktree,
-    /// A hook of the repository has refused it, where the user wants them to be run.
-    Hook {
-        /// Its name, how it ended, and its last words.
-        why: String,
-    },
+    /// A hook of the repository has refused it, where the user wants them to be run: its name, its end, its last words.
+    Hook { why: String },
     /// A person looks at it first.
     Review,
     /// A person has stopped it while it was judged.

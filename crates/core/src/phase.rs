@@ -27,11 +27,10 @@ pub enum Phase {
     },
     /// Nothing runs.
     Rest(Rest),
-    /// Something is done with what it holds, while nothing runs.
+    /// Something is done with what it holds, while nothing runs; it falls back to what it comes from.
     Chore {
         op: OpId,
         chore: Chore,
-        /// Where it falls back to.
         from: Rest,
     },
 }
@@ -43,21 +42,12 @@ pub enum AfterStop {
     /// Nothing: the session is suspended.
     #[default]
     Rest,
-    Restart {
-        /// The agent's next session id, where we choose it.
-        agent_ref: Option<String>,
-        /// The first message of the fresh conversation.
-        prompt: Option<String>,
-    },
+    /// A fresh conversation, under the agent's next session id where we choose it, with this first message.
+    Restart { agent_ref: Option<String>, prompt: Option<String> },
     /// The session goes into the trash.
     Remove,
     /// A forced pause, of a start that was called off for it.
-    Pause {
-        /// Why it was asked for.
-        reason: PauseReason,
-        /// What becomes of the worktree.
-        clearing: Clearing,
-    },
+    Pause { reason: PauseReason, clearing: Clearing },
     /// Nothing: a process that its pause has kept is ended, and the pause goes on without it.
     StayPaused(Box<PauseRecord>),
 }

@@ -34,41 +34,24 @@ pub enum Refusal {
     NameTaken { name: String },
     /// The name cannot be a session's.
     BadName { name: String, why: BadName },
-    /// A process of another session is at work in the same folder.
-    PlaceTaken {
-        place: String,
-        /// The other session's name.
-        by: String,
-    },
+    /// A process of another session, of this name, is at work in the same folder.
+    PlaceTaken { place: String, by: String },
     /// Everything is paused, and nothing starts until it is resumed.
     Shut { session: String },
-    /// As many agents run as may.
-    Full {
-        session: String,
-        live: u32,
-        /// The names of those that run.
-        holders: Vec<String>,
-    },
+    /// As many agents run as may: these.
+    Full { session: String, live: u32, holders: Vec<String> },
     /// What the gate has stopped was written down, and that cannot be read. It is kept.
     GateDamaged { path: String, why: String },
-    /// It has not stopped in time, and is paused at the end of its turn.
-    StillAtWork {
-        session: String,
-        /// What it was seen doing.
-        doing: String,
-    },
+    /// It has not stopped what it was seen doing in time, and is paused at the end of its turn.
+    StillAtWork { session: String, doing: String },
     /// The verb makes no sense in the session's status.
     WrongStatus { session: String, status: Status, verb: Verb },
     /// Another operation is under way.
     Busy { session: String, with: Operation },
     /// So many messages wait for the agent, or such long ones, that it takes no more.
     QueueFull { session: String, messages: usize },
-    /// The agent did not come to a safe state in time; it goes on.
-    NotSafe {
-        session: String,
-        /// What it was seen doing.
-        doing: String,
-    },
+    /// The agent did not come to a safe state in time; it goes on with what it was seen doing.
+    NotSafe { session: String, doing: String },
     /// A pause that is past its safe state runs to its end.
     TooLate { session: String },
     /// The pause was called off before it took effect.
@@ -100,12 +83,8 @@ pub enum Refusal {
     InPlace { session: String, wish: InPlaceWish },
     /// Its worktree cannot be taken from under a process that was kept.
     ProcessKept { session: String },
-    /// A pause could not keep a process of this kind.
-    NothingToKeep {
-        agent: String,
-        /// How it would be spoken to.
-        mode: Mode,
-    },
+    /// A pause could not keep a process of this kind, spoken to like this.
+    NothingToKeep { agent: String, mode: Mode },
     /// The worktree was to be removed, but this is in no snapshot of it.
     WouldBeLost { session: String, left_out: PathList },
     /// It is no loop, and has none of its limits.

@@ -34,7 +34,6 @@ pub struct Run {
     /// A usage limit has ended its last turn.
     pub limited: bool,
     /// What the rules have answered last in its turn, and how often in a row.
-    #[serde(default)]
     pub repeated: Option<Repeated>,
     /// How far the agent's transcript was known when it began: what stands before that is of former
     /// processes.

@@ -16,7 +16,6 @@ pub struct Message {
     #[serde(default)]
     pub noted: bool,
     /// It carries the note that these were changed behind the agent's back.
-    #[serde(default)]
     pub changed: Option<PathList>,
     /// In doubt since a conversation that the agent has left: what it goes on with tells nothing of it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

@@ -31,17 +31,9 @@ pub enum Found {
     /// As it was left.
     Untouched,
     /// Not as it was left. Nothing was overwritten; `snapshot` is how it was found.
-    Changed {
-        snapshot: SnapshotRef,
-        /// What differs from how it was left.
-        paths: PathList,
-    },
-    /// Gone, and brought back.
-    Restored {
-        /// What it was brought back from.
-        snapshot: SnapshotRef,
-        notes: Vec<String>,
-    },
+    Changed { snapshot: SnapshotRef, paths: PathList },
+    /// Gone, and brought back from this.
+    Restored { snapshot: SnapshotRef, notes: Vec<String> },
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -13,11 +13,8 @@ pub enum Want {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         folder: Option<String>,
     },
-    /// To write these files.
-    Edit {
-        /// As the agent names them.
-        paths: Vec<String>,
-    },
+    /// To write these files, as the agent names them.
+    Edit { paths: Vec<String> },
 }
 
 /// Who is to answer something that an agent asks.
@@ -43,8 +40,8 @@ impl Answerer {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
+    /// By the program of a rule (`cat | head`), a pattern, or `edits`.
     Accept {
-        /// The program of the rule (`cat | head`), the pattern, or `edits`.
         rule: String,
         author: Author,
     },

@@ -23,7 +23,6 @@ pub(crate) struct EnvNote {
     pub(crate) names: Vec<String>,
     pub(crate) origin: EnvOrigin,
     /// Where the agent keeps its transcripts, by that environment.
-    #[serde(default)]
     pub(crate) agent_home: Option<String>,
     /// What a person should know about the agent's program or its transcript.
     #[serde(default)]

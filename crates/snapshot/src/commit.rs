@@ -61,16 +61,10 @@ pub enum CommitFault {
     Unfinished { worktree: PathBuf, what: &'static str },
     /// A folder is a repository of its own, whose files no commit of this one can hold.
     #[error("{path} is a repository of its own, so its files would not be in the commit")]
-    Nested {
-        /// The folder, seen from the worktree.
-        path: String,
-    },
+    Nested { path: String },
     /// A submodule holds what no commit of this repository can hold, or is at a commit that nobody else has.
     #[error("the submodule {path} has changes that would not be in the commit")]
-    Submodule {
-        /// The folder, seen from the worktree.
-        path: String,
-    },
+    Submodule { path: String },
     #[error(transparent)]
     Hook(#[from] HookFault),
     /// Something else kept it.

@@ -13,11 +13,7 @@ pub enum SnapshotFault {
     DiskFull(String),
     /// A file that git tracks has changed and cannot be read, so a snapshot would lack it.
     #[error("cannot read {}: {source}", .path.display())]
-    Unreadable {
-        /// The file, seen from the worktree.
-        path: PathBuf,
-        source: io::Error,
-    },
+    Unreadable { path: PathBuf, source: io::Error },
     /// Git's own files are damaged or missing.
     #[error("the repository is broken: {0}")]
     Broken(String),

@@ -44,11 +44,7 @@ pub enum MergeFault {
     NoBranch(String),
     /// Both have changed the same.
     #[error("`{into}` has changed the same: {}", .files.join(", "))]
-    Conflict {
-        /// The branch, or the commit of it.
-        into: String,
-        files: Vec<String>,
-    },
+    Conflict { into: String, files: Vec<String> },
     /// The branch that would get the result is checked out.
     #[error("the branch `{branch}` is checked out in {}", .at.display())]
     CheckedOut { branch: String, at: PathBuf },

@@ -35,11 +35,8 @@ pub enum HeadState {
     Unborn(String),
     /// On the commit itself, as it was when saved or as it was asked for.
     Detached,
-    /// On the commit itself, because the branch is not what it was.
-    CutOff {
-        /// The branch it was on.
-        branch: String,
-    },
+    /// On the commit itself, because the branch that it was on is not what it was.
+    CutOff { branch: String },
 }
 
 /// Where a worktree goes, and what it is to be there.

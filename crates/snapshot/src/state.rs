@@ -301,11 +301,8 @@ pub enum Why {
     Unreadable,
     /// It was written to while it was read; the snapshot holds what one reading gave.
     Moving,
-    /// A repository inside the worktree that could not be taken along, or a part of one.
-    Repository {
-        /// What is missing, and why.
-        what: String,
-    },
+    /// A repository inside the worktree, or a part of one, that could not be taken along: what is missing, and why.
+    Repository { what: String },
 }
 
 impl Why {

@@ -43,7 +43,6 @@ pub struct Call {
     /// What is asked for.
     pub request: Request,
     /// The caller's environment, for requests that may start a process. Never written to disk.
-    #[serde(default)]
     pub env: Option<Vec<(String, String)>>,
     /// The caller's limits, which go with the environment.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -263,11 +262,8 @@ pub enum Action {
     /// What is not said is as the session and the configuration have it: a loop is paused after its
     /// iteration, what else runs is interrupted.
     Pause {
-        #[serde(default)]
         mode: Option<PauseMode>,
-        #[serde(default)]
         on_timeout: Option<OnTimeout>,
-        #[serde(default)]
         clearing: Option<Clearing>,
         /// It ends by itself after so many seconds.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -359,7 +355,6 @@ pub enum TrashAction {
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of `new` that no other implies")]
 pub struct NewSession {
     /// None: one is made from the prompt, the program or the agent.
-    #[serde(default)]
     pub name: Option<String>,
     pub agent: Option<String>,
     pub prompt: Option<String>,
@@ -377,7 +372,6 @@ pub struct NewSession {
     pub budget: Option<String>,
     pub argv: Vec<String>,
     /// Whether a pause removes the worktree; none leaves it to the configuration.
-    #[serde(default)]
     pub remove_worktree: Option<bool>,
     /// Whether a pause keeps its process, stopped in place.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

@@ -60,7 +60,6 @@ pub struct Launch {
     /// The session's folder, with the files of [`place`].
     pub dir: String,
     /// A lock file for the agent's own session id, where it is known beforehand.
-    #[serde(default)]
     pub ref_lock: Option<String>,
     /// Bytes of output kept on disk; the oldest are cut.
     pub log_bytes_max: u64,
@@ -68,7 +67,6 @@ pub struct Launch {
     pub umask: u32,
     /// Written into the log before the agent's first byte, if the log holds an earlier run: what
     /// brings a terminal back to its usual modes, below everything that is on it.
-    #[serde(default)]
     pub seam: Option<String>,
     /// Written to the agent right after its start, before anything that a client sends: the
     /// daemon may die in between.
@@ -172,31 +170,20 @@ impl Size {
 /// What a client asks of a holder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "what is said of a word is said of its fields")]
 pub enum Order {
-    /// Send every byte of output from this offset on, live.
-    Follow {
-        /// First offset wanted; what was cut already is skipped, and the frames' tags tell.
-        from: u64,
-    },
+    /// Send every byte of output from this offset on, live. What was cut already is skipped, and the frames' tags tell.
+    Follow { from: u64 },
     /// Send one [`Report::Output`] once the log is longer than this; then forget it.
-    Watch {
-        /// The length that must be exceeded.
-        beyond: u64,
-    },
+    Watch { beyond: u64 },
     /// This client's terminal has this size. The last active client's size is applied.
     Resize(Size),
     /// Send this signal (by number) to the agent's process group.
-    Signal {
-        /// As in `kill -l`.
-        number: i32,
-    },
+    Signal { number: i32 },
     /// End the agent and everything it started, step by step, in bounded time.
     Stop(Ladder),
-    /// Take the lock file of the agent's own session id as well, or report that it is taken.
-    Lock {
-        /// Path of the lock file.
-        path: String,
-    },
+    /// Take this lock file of the agent's own session id as well, or report that it is taken.
+    Lock { path: String },
     /// What becomes of the agent's children at the next [`Order::Stop`]. A holder of an earlier
     /// version refuses, and ends all of them.
     Children(Children),
@@ -207,15 +194,9 @@ pub enum Order {
     Environment,
     /// Stop the agent and everything it started where they are, and keep them so. Confirmed by
     /// [`Report::Wrote`] once nothing of it moves, or refused, and then all of it goes on.
-    Freeze {
-        /// The number that the answer has.
-        order: u64,
-    },
+    Freeze { order: u64 },
     /// Let go on what was stopped by [`Order::Freeze`]. Confirmed by [`Report::Wrote`].
-    Thaw {
-        /// The number that the answer has.
-        order: u64,
-    },
+    Thaw { order: u64 },
     /// Tell whether the program in the foreground waits for input, in one [`Report::Reading`]. A holder
     /// of an earlier version refuses.
     Reading,
@@ -233,20 +214,15 @@ pub struct Ladder {
 /// What a holder says to its clients.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "what is said of a word is said of its fields")]
 pub enum Report {
     /// The first word on every connection.
     Hello(Hello),
     /// The log is now this long (the answer to [`Order::Watch`]).
-    Output {
-        /// Length of the log: the offset of the next byte.
-        end: u64,
-    },
+    Output { end: u64 },
     /// All bytes of the raw frame with this tag were handed to the agent's terminal or pipe, or the
     /// order of this number was carried out.
-    Wrote {
-        /// The tag of the frame, or the order's number.
-        order: u64,
-    },
+    Wrote { order: u64 },
     /// An order could not be carried out.
     Refused {
         /// The tag of the raw frame, the order's number, or 0.
@@ -257,11 +233,9 @@ pub enum Report {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         for_good: bool,
     },
-    /// The session's folder was deleted. The holder has made another one, which begins here.
-    FolderLost {
-        /// Offset of the first byte of output that is kept again.
-        at: u64,
-    },
+    /// The session's folder was deleted. The holder has made another one, where output is kept again from this offset
+    /// on.
+    FolderLost { at: u64 },
     /// The agent and everything it started are gone.
     Ended(ExitRecord),
     /// The number of clients that follow the output has changed.
@@ -274,12 +248,7 @@ pub enum Report {
         attached: Option<u32>,
     },
     /// The terminal has another size from this offset on.
-    Resized {
-        /// Offset of the first byte after the change.
-        at: u64,
-        /// The size in force.
-        size: Size,
-    },
+    Resized { at: u64, size: Size },
     /// The agent's environment, as the launch had it. It is told and never written down.
     Environment {
         /// Names and values.
@@ -288,18 +257,12 @@ pub enum Report {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         limits: Vec<Limit>,
     },
-    /// Whether exactly one process in the foreground is blocked in a read from the terminal.
-    Reading {
-        /// It is. What the kernel does not show is not so.
-        reads: bool,
-    },
-    /// Output could not be written to disk: the bytes in between are lost to the log.
-    Gap {
-        /// Offset where the log stops.
-        at: u64,
-        /// The operating system's reason.
-        why: String,
-    },
+    /// Whether exactly one process in the foreground is blocked in a read from the terminal. What the kernel does not
+    /// show is not so.
+    Reading { reads: bool },
+    /// From this offset on output could not be written to disk, for the operating system's reason: what is in between
+    /// is lost to the log.
+    Gap { at: u64, why: String },
 }
 
 /// Who a holder is and what it holds.
@@ -425,13 +388,8 @@ pub struct Swept {
 pub enum Birth {
     /// The agent runs and the socket listens.
     Ready(Hello),
-    /// Nothing runs.
-    Failed {
-        /// What kind of failure.
-        kind: BirthFault,
-        /// For a person.
-        message: String,
-    },
+    /// Nothing runs: what kind of failure it is, and for a person.
+    Failed { kind: BirthFault, message: String },
 }
 
 /// Why a holder could not start its agent.

@@ -180,11 +180,8 @@ pub struct TaskWords {
     pub agent: Option<String>,
     pub persona: Option<String>,
     pub accept: Option<String>,
-    #[serde(default)]
     pub accept_secs: Option<String>,
-    #[serde(default)]
     pub max_cost: Option<String>,
-    #[serde(default)]
     pub max_time: Option<String>,
 }
 
@@ -205,7 +202,6 @@ pub struct RunView {
     pub updated_at: String,
     pub paused_at: Option<String>,
     /// When it goes on by itself, if that is set.
-    #[serde(default)]
     pub resume_at: Option<String>,
     pub pause_reason: Option<PauseReason>,
     pub resumed_from_run_id: Option<String>,
@@ -237,7 +233,6 @@ pub struct RunView {
     /// Why its agent has not got its prompt.
     pub undelivered: Option<String>,
     /// Why the last turn of its agent came to nothing, in the agent's words, if it did.
-    #[serde(default)]
     pub turn_failed: Option<String>,
     /// Why its work is not merged.
     pub unmerged: Option<Unmerged>,

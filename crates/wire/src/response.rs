@@ -32,7 +32,6 @@ pub enum Response {
         before: usize,
         status: Status,
         /// How long nothing had happened in the session before this message.
-        #[serde(default)]
         idle_secs: Option<u64>,
     },
     /// What came of each, in the order that was asked for.

@@ -24,21 +24,16 @@ pub struct SessionRow {
     pub mode: Mode,
     pub repo_root: String,
     /// The task of a plan that it works on.
-    #[serde(default)]
     pub task: Option<String>,
     /// The plan of that task.
-    #[serde(default)]
     pub plan: Option<String>,
     /// Why its work for that task is not merged, while that waits for a person.
-    #[serde(default)]
     pub unmerged: Option<Unmerged>,
     pub worktree: Option<String>,
     pub branch: Option<String>,
     /// Its worktree stands on a commit and not on `branch`: commits go to no branch.
-    #[serde(default)]
     pub detached: Option<DetachedView>,
     /// Its agent works outside of its worktree: what it makes there is in no snapshot and no difference.
-    #[serde(default)]
     pub elsewhere: Option<ElsewhereView>,
     pub pid: Option<i32>,
     pub created_at: String,
@@ -49,13 +44,10 @@ pub struct SessionRow {
     /// 0: it is never suspended for idleness.
     pub idle_timeout_secs: u64,
     /// When it is suspended, if it stays idle.
-    #[serde(default)]
     pub suspend_at: Option<String>,
     /// When its pause ends by itself.
-    #[serde(default)]
     pub resume_at: Option<String>,
     /// What its process and everything that it started has to itself; none if nothing runs.
-    #[serde(default)]
     pub memory_bytes: Option<u64>,
     pub can_pause: bool,
     pub can_resume: bool,
@@ -85,15 +77,12 @@ pub struct SessionRow {
     /// A usage limit lasts until then: RFC 3339, or the agent's own words, or `unknown`.
     pub limit_until: Option<String>,
     /// What the agent has used in all, where it tells.
-    #[serde(default)]
     pub cost: Option<Used>,
     /// How far its budget is used, where it has one.
-    #[serde(default)]
     pub budget: Option<BudgetView>,
     pub model: Option<String>,
     pub persona: Option<String>,
     /// What took the daemon down; nothing more is done with it until the user acknowledges it.
-    #[serde(default)]
     pub barred: Option<String>,
     /// Records that may have been about it were lost to damage, which is not acknowledged yet.
     #[serde(default)]
@@ -107,10 +96,8 @@ pub struct SessionRow {
     #[serde(default)]
     pub judging: bool,
     /// What a start of it waits for, which then begins by itself.
-    #[serde(default)]
     pub waits_to_start: Option<Deferral>,
     /// When a person last looked at it.
-    #[serde(default)]
     pub last_accessed_at: Option<String>,
     /// A person has looked at what it did last.
     #[serde(default)]
@@ -127,7 +114,6 @@ pub struct SessionRow {
     #[serde(default)]
     pub pinned: bool,
     /// It asks for nobody's attention until then: RFC 3339, or `change`.
-    #[serde(default)]
     pub snoozed_until: Option<String>,
     /// Its pause has done so: the process is there, and so is the memory that it holds.
     #[serde(default)]
@@ -145,7 +131,6 @@ pub struct SessionRow {
     #[serde(default)]
     pub tasks_open: u32,
     /// How many files differ from HEAD, as of the last time that the worktree was saved.
-    #[serde(default)]
     pub changed_files: Option<u32>,
 }
 
@@ -287,16 +272,13 @@ pub struct WaitingFor {
     /// What it asks.
     pub text: String,
     /// What can be answered, where that is not any text; empty if only the agent's terminal takes it.
-    #[serde(default)]
     pub choices: Option<Vec<String>>,
     /// The command or the files that it is about, where the agent tells.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wants: Option<Want>,
     /// What the agent said with it, in its own form: the text of an edit, the options of a choice.
-    #[serde(default)]
     pub input: Option<serde_json::Value>,
     /// Since when it is asked, RFC 3339.
-    #[serde(default)]
     pub since: Option<String>,
     /// Of a doubt: why the message is not delivered, where that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]

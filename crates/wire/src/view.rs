@@ -25,7 +25,6 @@ pub struct SessionView {
     pub snapshot: Option<SnapshotRef>,
     pub conversation_summary: Option<String>,
     /// What it was last told, in the user's own words.
-    #[serde(default)]
     pub last_prompt: Option<String>,
     /// Other processes that were ended along with the last one.
     pub killed: Vec<String>,
@@ -45,7 +44,6 @@ pub struct SessionView {
     /// The command or the agent's extra arguments.
     pub argv: Vec<String>,
     /// What the agent may do unasked, in its own words.
-    #[serde(default)]
     pub permission_mode: Option<String>,
     pub in_place: bool,
     /// Where its work goes to unless another branch is named: the one that it began from.
@@ -57,13 +55,10 @@ pub struct SessionView {
     #[serde(default)]
     pub setup_notes: Vec<String>,
     /// How the worktree was found before the last start.
-    #[serde(default)]
     pub found: Option<Found>,
     /// What the worktree was restored to, until the next start.
-    #[serde(default)]
     pub restored: Option<Restored>,
     /// Why the worktree could not be saved the last time, where it could not.
-    #[serde(default)]
     pub unsaved: Option<String>,
     /// The worktree was removed by a pause; a resume brings it back.
     #[serde(default)]
@@ -75,7 +70,6 @@ pub struct SessionView {
     #[serde(default)]
     pub is_compacted: bool,
     /// Whether a pause removes its worktree, where the session says so itself.
-    #[serde(default)]
     pub remove_worktree: Option<bool>,
     /// Whether a pause keeps its process, stopped in place.
     #[serde(default)]
@@ -84,7 +78,6 @@ pub struct SessionView {
     #[serde(default)]
     pub went_on: bool,
     /// What its agent is in the middle of saying, where it tells; only where one session is looked at.
-    #[serde(default)]
     pub saying: Option<String>,
     /// Names of the variables in the environment it was last started with.
     pub env_names: Vec<String>,

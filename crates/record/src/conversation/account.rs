@@ -15,7 +15,6 @@ pub struct Account {
     /// Tokens that it has written.
     pub tokens_out: u64,
     /// What it says that the present conversation has cost, and what those before it had.
-    #[serde(default)]
     cost_micros: Option<u64>,
     #[serde(default)]
     cost_before_micros: u64,

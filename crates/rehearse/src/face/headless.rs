@@ -18,16 +18,9 @@ pub(crate) struct Headless {
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Request {
-    User {
-        text: String,
-        #[serde(default)]
-        id: Option<Value>,
-    },
+    User { text: String, id: Option<Value> },
     Interrupt,
-    Answer {
-        id: String,
-        answer: String,
-    },
+    Answer { id: String, answer: String },
 }
 
 impl Face for Headless {
