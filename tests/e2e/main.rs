@@ -102,6 +102,7 @@ mod terminal {
     mod planned;
     mod refused;
     mod several;
+    mod walked;
     mod window;
 }
 

@@ -1,7 +1,7 @@
 //! What reaches the model, and what it wants done: everything outside lies between these two.
 
 use crate::input::Input;
-use crate::model::Lead;
+use crate::model::{FilePatch, Lead};
 use glis_client::Fault;
 use glis_client::labels::Tone;
 use glis_core::Status;
@@ -10,7 +10,7 @@ use glis_verbs::Complaint;
 use glis_wire::client::{Request, Response};
 use glis_wire::hold::Size;
 use glis_wire::plan::{PlanFile, PlanRow, RunView};
-use glis_wire::view::{Entry, FileDiffView, Hit, SessionRow, SnapshotView, TrashView};
+use glis_wire::view::{Entry, Hit, SessionRow, SnapshotView, TrashView};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -88,6 +88,8 @@ pub(crate) enum Msg {
     Returned(Result<(), Told>),
     /// So many files has a session changed, as of its last snapshot.
     Changes { session: String, files: usize },
+    /// The branch that the work of a session goes into.
+    Base { session: String, branch: String },
     /// Another overview has changed this draft, which was so before.
     Draft { id: String, before: String, text: String },
     /// Something that was wanted could not be done.
@@ -156,11 +158,30 @@ pub(crate) enum PreviewNews {
 /// What a view of a session shows.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Fetched {
-    Conversation(Vec<Entry>),
-    Diff { files: Vec<FileDiffView>, patch: String },
+    Conversation(Said),
+    Diff(Vec<FilePatch>),
     Snapshots(Vec<SnapshotView>),
     Runs(Vec<RunView>),
     Events(Vec<Value>),
+}
+
+/// Entries of a conversation, from a place of its file to its end.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Said {
+    pub(crate) entries: Vec<Entry>,
+    /// Where they begin. What was said before was not read, unless this is 0.
+    pub(crate) from: u64,
+    /// Where the next read begins.
+    pub(crate) next: u64,
+}
+
+/// What of a conversation is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wish {
+    /// Its end.
+    End,
+    /// From here on.
+    From(u64),
 }
 
 /// What the rules have said of something that was asked.
@@ -230,8 +251,12 @@ pub(crate) enum Effect {
     LookAt(String),
     /// Follow the terminal of this session, and of no other.
     Follow(Option<String>),
+    /// Give the terminal that is followed this size.
+    Fit { session: String, size: Size },
     /// Get what a view shows.
-    Fetch { session: String, tab: Tab, last_seq: u64, task: Option<TaskPlace> },
+    Fetch { session: String, tab: Tab, last_seq: u64, task: Option<TaskPlace>, said: Wish },
+    /// Find out where the work of this session goes.
+    FindBase { session: String },
     /// Count the files that this session has changed, as of its last snapshot.
     CountChanges { session: String },
     /// Get what has scrolled out of a terminal of this size before this offset.

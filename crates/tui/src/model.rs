@@ -13,10 +13,13 @@ mod list;
 mod new_box;
 mod pane;
 mod past;
+mod patch;
 mod plan_box;
 mod plans;
 mod reading;
+mod remarks;
 mod rows;
+mod sheet;
 mod work;
 
 pub(crate) use ages::{running_secs, since};
@@ -30,12 +33,15 @@ pub(crate) use keyboard::{Keyboard, Prefix};
 pub(crate) use lead::Lead;
 pub(crate) use list::{Line, List, Order, folder_of};
 pub(crate) use new_box::{NewBox, Repeat};
-pub(crate) use pane::{Page, Pane, Preview, Shown};
+pub(crate) use pane::{Page, Pane, Preview, Shown, Zoom};
 pub(crate) use past::{Past, Towards};
+pub(crate) use patch::{FilePatch, LineKind, PatchLine, read as read_patch};
 pub(crate) use plan_box::{PlanBox, PlanField};
 pub(crate) use plans::{Badge, Plans};
 pub(crate) use reading::Reading;
+pub(crate) use remarks::{Comment, Remarks};
 pub(crate) use rows::{Looking, Rows, was_asking};
+pub(crate) use sheet::{LaidFor, Reader, Row, RowOf, Sheet, turned};
 pub(crate) use work::{Done, End, UnderWay, Work, pauses_of};
 
 use crate::command::Command;
@@ -131,6 +137,10 @@ pub(crate) enum Mode {
     Inline {
         id: String,
     },
+    /// A page of the session in hand has the keys; words that are typed to be sought there.
+    View {
+        words: Option<Editor>,
+    },
     /// What has scrolled out of its terminal; words that are typed to be sought there.
     Past {
         words: Option<Editor>,
@@ -144,6 +154,7 @@ impl Mode {
             Self::List => Some(Place::List),
             Self::Asks { .. } => Some(Place::Asks),
             Self::Past { words: None } => Some(Place::Past),
+            Self::View { words: None } => Some(Place::View),
             _ => None,
         }
     }

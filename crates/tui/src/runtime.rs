@@ -363,9 +363,11 @@ impl Runtime {
             Effect::Look(ids) => self.looks.look(ids),
             Effect::LookAt(id) => self.calls.look_at(id),
             Effect::Follow(session) => self.follower.follow(session),
-            Effect::Fetch { session, tab, last_seq, task } => {
-                self.calls.fetch(session, tab, last_seq, task);
+            Effect::Fit { session, size } => self.follower.fit(&session, size),
+            Effect::Fetch { session, tab, last_seq, task, said } => {
+                self.calls.fetch(session, (tab, said), last_seq, task);
             }
+            Effect::FindBase { session } => self.calls.find_base(session),
             Effect::CountChanges { session } => self.calls.count_changes(session),
             Effect::KeepDrafts(drafts) => self.keeper.keep(drafts),
             Effect::ReadDraft { id } => self.keeper.read_again(id),

@@ -12,6 +12,7 @@ mod hands;
 mod house;
 mod loops;
 mod plans;
+mod reader;
 mod removed;
 mod sizes;
 mod stories;

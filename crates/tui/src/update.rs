@@ -15,6 +15,7 @@ mod past;
 mod plan;
 mod pointer;
 mod press;
+mod reader;
 mod search;
 mod send;
 mod tabs;
@@ -28,10 +29,11 @@ use crate::command::Command;
 use crate::input::Input;
 use crate::keymap::Place;
 use crate::message::{Effect, Msg, Now, PreviewNews, Tab, TaskPlace, Told};
-use crate::model::{Kind, Link, Mode, Model, Notice, Page, Preview, Shown};
+use crate::model::{Access, Kind, Link, Mode, Model, Notice, Page, Preview, Reader, Shown, Zoom};
 use crate::theme::Ground;
 use crate::view;
 use glis_core::Status;
+use glis_wire::hold::Size;
 use std::collections::BTreeSet;
 
 /// The hand rests on a session when it has not moved for so long; only then is its terminal followed.
@@ -56,61 +58,13 @@ const WRONG_MS: u64 = 30_000;
 pub(crate) fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
     model.now = now;
     let (selected, in_box) = (model.hand.selected.clone(), drafts::shown(model));
-    match msg {
-        Msg::Input(input) => take_input(model, input),
-        Msg::Resized { columns, rows } => {
-            model.size = (columns, rows);
-            asking::resized(model);
-        }
-        Msg::Time => {}
-        Msg::Listed(listed) => news::listed(model, listed),
-        Msg::Seen(seen) => news::seen(model, seen),
-        Msg::LookedAt(session) => news::take_look(model, *session),
-        Msg::Event(event) => news::event(model, *event),
-        Msg::Lost(told) => model.house.link = Link::Lost(told),
-        Msg::Stopped => {
-            model.house.link = Link::Stopped;
-            let key = model.key(Place::List, Command::Attach);
-            let message = "the daemon was stopped; agents run on".to_owned();
-            wrong(model, Told { message, hint: Some(format!("{key} starts it again")) });
-        }
-        Msg::Ended { ticket, result } => news::ended(model, ticket, result),
-        Msg::Preview { session, news } => {
-            if model.pane.preview.session.as_ref() == Some(&session) {
-                // Who looks at it has looked.
-                let is_new = model.session().is_some_and(|session| !session.seen);
-                if matches!(news, PreviewNews::Painted { .. }) && is_new {
-                    model.looking.stale.insert(session);
-                }
-                model.pane.preview.hear(news);
-                past::fetch(model);
-            }
-        }
-        Msg::Past { session, result } => past::arrived(model, &session, result),
-        Msg::Fetched { session, result } => news::fetched(model, &session, result),
-        Msg::Found { words, result } => search::arrived(model, &words, result),
-        Msg::Led(lead) => asking::led(model, lead),
-        Msg::Trash(result) => house::trash_arrived(model, result),
-        Msg::Judged(result) => model.house.judged = result.into(),
-        Msg::Plans(result) => {
-            model.rows.plans.arrived(result.ok());
-            // What is folded is counted by what became of it.
-            model.list.settles_at.get_or_insert(now.ms + SETTLE_MS / 4);
-        }
-        Msg::Plan { file, result } => plan::arrived(model, &file, result),
-        Msg::Edited(result) => boxes::edited(model, result),
-        Msg::Returned(result) => returned(model, result),
-        Msg::Changes { session, files } => {
-            model.rows.changes.insert(session, files);
-        }
-        Msg::Draft { id, before, text } => drafts::changed(model, &id, (&before, &text)),
-        Msg::Failed(told) => wrong(model, told),
-    }
+    hear(model, msg);
     drafts::read_again(model, in_box.as_deref());
     pass_time(model);
     asking::keep(model);
     inline::keep(model);
     past::keep(model);
+    reader::keep(model);
     executing::keep(model);
     if model.hand.selected != selected {
         // It may have come to one that the fold hides.
@@ -130,7 +84,91 @@ pub(crate) fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
     follow_again(model);
     follow(model);
     note_look(model);
+    reader::lay(model);
+    fit(model);
     std::mem::take(&mut model.effects)
+}
+
+/// Takes what has come from outside.
+fn hear(model: &mut Model, msg: Msg) {
+    match msg {
+        Msg::Input(input) => take_input(model, input),
+        Msg::Resized { columns, rows } => {
+            model.size = (columns, rows);
+            asking::resized(model);
+        }
+        Msg::Time => {}
+        Msg::Listed(listed) => news::listed(model, listed),
+        Msg::Seen(seen) => news::seen(model, seen),
+        Msg::LookedAt(session) => news::take_look(model, *session),
+        Msg::Event(event) => news::event(model, *event),
+        Msg::Lost(told) => model.house.link = Link::Lost(told),
+        Msg::Stopped => {
+            model.house.link = Link::Stopped;
+            let key = model.key(Place::List, Command::Attach);
+            let message = "the daemon was stopped; agents run on".to_owned();
+            wrong(model, Told { message, hint: Some(format!("{key} starts it again")) });
+        }
+        Msg::Ended { ticket, result } => news::ended(model, ticket, result),
+        Msg::Preview { session, news } => preview(model, session, news),
+        Msg::Past { session, result } => past::arrived(model, &session, result),
+        Msg::Fetched { session, result } => news::fetched(model, &session, result),
+        Msg::Found { words, result } => search::arrived(model, &words, result),
+        Msg::Led(lead) => asking::led(model, lead),
+        Msg::Trash(result) => house::trash_arrived(model, result),
+        Msg::Judged(result) => model.house.judged = result.into(),
+        Msg::Plans(result) => {
+            model.rows.plans.arrived(result.ok());
+            // What is folded is counted by what became of it.
+            model.list.settles_at.get_or_insert(model.now.ms + SETTLE_MS / 4);
+        }
+        Msg::Plan { file, result } => plan::arrived(model, &file, result),
+        Msg::Edited(result) => boxes::edited(model, result),
+        Msg::Returned(result) => returned(model, result),
+        Msg::Changes { session, files } => {
+            model.rows.changes.insert(session, files);
+        }
+        Msg::Base { session, branch } => {
+            model.rows.bases.insert(session, branch);
+        }
+        Msg::Draft { id, before, text } => drafts::changed(model, &id, (&before, &text)),
+        Msg::Failed(told) => wrong(model, told),
+    }
+}
+
+/// News of the terminal in hand; of another one they are too late.
+fn preview(model: &mut Model, session: String, news: PreviewNews) {
+    if model.pane.preview.session.as_ref() == Some(&session) {
+        // Who looks at it has looked.
+        let is_new = model.session().is_some_and(|session| !session.seen);
+        if matches!(news, PreviewNews::Painted { .. }) && is_new {
+            model.looking.stale.insert(session);
+        }
+        if matches!(news, PreviewNews::Painted { .. }) {
+            model.pane.fitted = None;
+        }
+        model.pane.preview.hear(news);
+        past::fetch(model);
+    }
+}
+
+/// In a full pane the agent's terminal has the size of that, but for those who may only look. Where it is shown in part
+/// again, it is followed anew: who only looks does not count as attached.
+fn fit(model: &mut Model) {
+    let full = model.pane.zoom == Zoom::Full && model.shown_tab() == Tab::Terminal;
+    let may = model.house.access == Access::Full && model.pane.preview.live().is_some();
+    let area = view::content(model).filter(|area| full && may && area.width > 1 && area.height > 0);
+    let size = area.map(|area| Size { columns: area.width, rows: area.height });
+    let wanted = model.hand.selected.clone().zip(size);
+    if wanted == model.pane.fitted {
+        return;
+    }
+    match wanted.clone() {
+        Some((session, size)) => model.effects.push(Effect::Fit { session, size }),
+        None if !full => model.pane.preview.follow_at = Some(model.now.ms),
+        None => {}
+    }
+    model.pane.fitted = wanted;
 }
 
 /// A terminal that cannot be followed is tried again for as long as something runs in it.
@@ -230,11 +268,15 @@ fn move_on(model: &mut Model) {
     model.pane.preview = Preview::of(model.hand.selected.clone(), generation, follow_at);
     model.pane.page = Page::Empty;
     model.pane.scroll = 0;
+    model.pane.reader = Reader::default();
+    model.pane.fitted = None;
+    reader::changed(model);
 }
 
 /// What has come to an end before the eyes of a person was looked at.
 fn note_look(model: &mut Model) {
-    let rests = model.mode == Mode::List && model.pane.preview.follow_at.is_none();
+    let looks = matches!(model.mode, Mode::List | Mode::View { .. });
+    let rests = looks && model.pane.preview.follow_at.is_none();
     if !rests || model.house.link != Link::Live || !model.keyboard.is_looked_at(model.now) {
         return;
     }
@@ -258,6 +300,9 @@ fn follow(model: &mut Model) {
     if let Some(session) = session.clone().filter(|id| !model.rows.changes.contains_key(id)) {
         model.effects.push(Effect::CountChanges { session });
     }
+    if let Some(session) = session.clone().filter(|id| !model.rows.bases.contains_key(id)) {
+        model.effects.push(Effect::FindBase { session });
+    }
     match (tab, session) {
         (Tab::Terminal, session) => {
             model.pane.preview.is_asked = session.is_some();
@@ -278,6 +323,7 @@ fn follow(model: &mut Model) {
                 tab,
                 last_seq: model.house.last_seq,
                 task,
+                said: reader::wish(model),
             });
         }
         (_, None) => model.effects.push(Effect::Follow(None)),

@@ -26,13 +26,14 @@ pub(crate) use asks::AskRows;
 pub(crate) use pen::{cuts, overlaps};
 pub(crate) use question::{choices, keys_for, takes, takes_words};
 
-use crate::message::Tab;
-use crate::model::{Drag, Mode, Model, Page};
+use crate::message::{Fetched, Tab};
+use crate::model::{Drag, LaidFor, Mode, Model, Sheet};
 use layout::Layout;
 use pen::Pen;
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
 use ratatui_core::style::{Modifier, Style};
+use std::ops::Range;
 use unicode_width::UnicodeWidthStr as _;
 
 /// Below this nothing sensible can be shown.
@@ -98,7 +99,8 @@ pub(crate) fn target(model: &Model, column: u16, row: u16) -> Option<Target> {
         return bars::keys_at(model, layout.hints, column).map(Target::Keys);
     }
     match model.mode {
-        Mode::List | Mode::Filter | Mode::Inline { .. } | Mode::Past { .. } => {}
+        Mode::List | Mode::Filter | Mode::Inline { .. } | Mode::Past { .. } | Mode::View { .. } => {
+        }
         Mode::Asks { .. } => {
             return asks::at(model, layout.body, row).map(|(id, ask)| Target::Ask(id, ask));
         }
@@ -126,6 +128,13 @@ pub(crate) fn content(model: &Model) -> Option<Rect> {
 /// The text of what is shown of the session in hand, line by line.
 pub(crate) fn shown_text(model: &Model) -> Vec<String> {
     let Some(area) = content(model) else { return Vec::new() };
+    if let Some(mut rows) =
+        terminal::whole_rows(model, area).filter(|_| model.shown_tab() == Tab::Terminal)
+    {
+        let filled = rows.iter().rposition(|row| !row.is_empty()).map_or(0, |last| last + 1);
+        rows.truncate(filled);
+        return rows;
+    }
     let last = (area.right().saturating_sub(1), area.bottom().saturating_sub(1));
     let mut lines = text_between(model, Drag { from: (area.x, area.y), to: last });
     let filled = lines.iter().rposition(|line| !line.is_empty()).map_or(0, |last| last + 1);
@@ -187,11 +196,16 @@ pub(crate) fn ask_rows(model: &Model) -> AskRows {
     if is_too_small(whole) { AskRows { shown: 0..0, ..rows } } else { rows }
 }
 
-/// The line of the conversation in hand at which something was said.
-pub(crate) fn entry_line(model: &Model, at: &str) -> Option<usize> {
-    let Page::Shown(fetched) = &model.pane.page else { return None };
-    let columns = content(model)?.width.saturating_sub(1);
-    pages::line_of(fetched, columns, at, model)
+/// Lays a page out, or what is new of it.
+pub(crate) fn lay(former: Sheet, fetched: &Fetched, laid_for: LaidFor, model: &Model) -> Sheet {
+    pages::lay(former, fetched, laid_for, model)
+}
+
+/// The rows of the page that are seen, where a page is shown.
+pub(crate) fn rows_in_sight(model: &Model) -> Option<Range<usize>> {
+    let area = content(model).filter(|_| model.shown_tab() != Tab::Terminal)?;
+    let first = model.pane.scroll.min(scroll_max(model));
+    Some(first..first + usize::from(area.height))
 }
 
 /// How far what is shown of the session in hand can be scrolled.

@@ -1,6 +1,7 @@
 //! What a box of one line asks for: the words that a deed still needs.
 
 use crate::deed::{Deed, PauseWith, Reply};
+use crate::model::Comment;
 use glis_core::amount;
 use glis_core::looping::LoopChange;
 use glis_core::spec::IdleLimit;
@@ -30,6 +31,8 @@ pub(crate) enum Wanted {
     CopyTo { snapshot: String },
     /// How often a loop goes round at most.
     LoopMax,
+    /// What is said of a line of a diff.
+    Remark { comment: Comment },
     /// Another name for what is taken out of the trash.
     NewName,
 }
@@ -55,6 +58,7 @@ impl Wanted {
             Self::Answer { .. } => format!("answer to {name}"),
             Self::WhyNot { .. } => format!("deny {name}, because"),
             Self::CopyTo { .. } => format!("copy a snapshot of {name} to the new folder"),
+            Self::Remark { comment } => format!("comment on {}:{}", comment.path, comment.number),
             Self::NewName => format!("take {name} out of the trash as"),
             Self::LoopMax => format!("iterations of {name} at most, or another limit"),
         }
@@ -72,6 +76,7 @@ impl Wanted {
             Self::PauseFor => "30s, 10m, 2h: then it resumes by itself",
             Self::Answer { .. } | Self::WhyNot { .. } => "the agent is told",
             Self::CopyTo { .. } => "an absolute path; the session is left as it is",
+            Self::Remark { .. } => "sent with all others as one message; nothing takes it away",
             Self::NewName => "a name: lower-case letters, digits, `.`, `_`, `-`",
             Self::LoopMax => "a number or `off`; or max-cost=5, max-failures=2, until=CMD",
         }
@@ -133,6 +138,8 @@ impl Wanted {
                 Deed::Undelete { name: Some(name) }
             }
             Self::LoopMax => Deed::SetLoop { change: loop_limit(text)? },
+            // It is kept beside the diff, and done by the message that it becomes a part of.
+            Self::Remark { .. } => return Err("it goes with the other comments".to_owned()),
         })
     }
 }

@@ -16,11 +16,13 @@ pub enum Place {
     Inline,
     /// What has scrolled out of a terminal.
     Past,
+    /// A page of a session: its conversation, its diff.
+    View,
 }
 
 impl Place {
     #[cfg(test)]
-    const ALL: [Self; 4] = [Self::List, Self::Asks, Self::Inline, Self::Past];
+    const ALL: [Self; 5] = [Self::List, Self::Asks, Self::Inline, Self::Past, Self::View];
 
     /// Its name in the configuration.
     pub fn name(self) -> &'static str {
@@ -29,6 +31,7 @@ impl Place {
             Self::Asks => "asks",
             Self::Inline => "inline",
             Self::Past => "past",
+            Self::View => "view",
         }
     }
 }
@@ -222,7 +225,7 @@ pub fn submits(chord: Chord) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::Place::{Asks, Inline, List, Past};
+    use super::Place::{Asks, List};
     use super::*;
     use crate::command::Command as C;
     use std::fmt::Write as _;
@@ -327,7 +330,7 @@ mod tests {
     #[test]
     fn every_command_has_a_word_in_the_help() {
         let keys = KeyMap::with(&Keys::new()).unwrap();
-        for place in [List, Asks, Inline, Past] {
+        for place in Place::ALL {
             for HelpLine { keys, does } in keys.help(place) {
                 assert!(!does.is_empty() || ["esc", "ctrl+z"].contains(&keys.as_str()), "{keys}");
                 // With the keys it has to fit into half of a usual terminal.

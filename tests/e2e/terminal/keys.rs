@@ -99,7 +99,7 @@ const KEEPING: &[Step] = &[
     ("list scroll-down", "NPage NPage NPage NPage NPage NPage NPage", "!↓ "),
     ("list scroll-up", "PPage", "↓ 10 more"),
     ("", "1", "!↓ 10 more"),
-    ("list merge", "M", "Commit the work of `blue` and merge it?"),
+    ("list merge", "M", "and merge it into `main`?"),
     ("", "y", "✓ merged into"),
     ("list merge-into", "m", "merge blue into the branch"),
     ("", "=dev\r", "✓ merged into dev"),
@@ -145,7 +145,7 @@ const KEEPING: &[Step] = &[
     ("", "y", "was removed"),
     ("list new", "n", "new session in repo"),
     ("", "Escape", "!new session in repo"),
-    ("list new-loop", "l", "new loop in repo"),
+    ("list new-loop", "N", "new loop in repo"),
     ("", "Escape", "!new loop in repo"),
     ("list execute", "e", "`glis plan new GOAL` has one drafted"),
     ("", "Escape", "!execute the plan"),
@@ -154,8 +154,8 @@ const KEEPING: &[Step] = &[
 
 /// A loop, and how it is left.
 const LOOPING: &[Step] = &[
-    ("list more-iterations", "+", "`blue`: 5 iterations at most"),
-    ("list fewer-iterations", "-", "`blue`: 4 iterations at most"),
+    ("list more-iterations", ">", "`blue`: 5 iterations at most"),
+    ("list fewer-iterations", "<", "`blue`: 4 iterations at most"),
     ("", "=:iterations at most\r", "iterations of blue at most"),
     ("list iterations", "=9\r", "`blue`: 9 iterations at most"),
     ("list interrupt", "C-c", "PAUSING..."),
@@ -203,6 +203,8 @@ const BACK: &[Step] = &[
     ("", "PPage", "esc back to live"),
     ("past scroll-up", "PPage", "↓ 23 below"),
     ("past scroll-down", "NPage", "↓ 10 below"),
+    ("past half-up", "u", "↓ 16 below"),
+    ("past half-down", "d", "↓ 10 below"),
     ("past up", "k", "↓ 11 below"),
     ("past down", "j", "↓ 10 below"),
     ("past filter", "/", "enter search"),
@@ -221,7 +223,62 @@ const BACK: &[Step] = &[
     ("past interrupt", "C-c", "!? keys"),
 ];
 
-const STORIES: [&[Step]; 8] = [MOVING, ACTING, KEEPING, LOOPING, ASKING, ANSWERING, LEAVING, BACK];
+/// In the diff of two files, of which one is long, and in the other views.
+const READING: &[Step] = &[
+    ("", "3", "2 files  +41"),
+    ("list next-part", "]", "h list  ] file"),
+    ("view close", "h", "? keys"),
+    ("list part-before", "[", "h list  ] file"),
+    ("view mark", "Space", "1 seen"),
+    ("view next-part", "]", "b.txt ─"),
+    ("view part-before", "[", "line-1"),
+    ("view down", "j j", "line-1"),
+    ("view up", "k", "line-1"),
+    ("view half-down", "d d d d d d d d d d d", "line-40"),
+    ("view half-up", "u u u u u u u u u u u", "2 files"),
+    ("view scroll-down", "NPage NPage NPage NPage NPage NPage", "line-40"),
+    ("view scroll-up", "PPage PPage PPage PPage PPage PPage", "2 files"),
+    ("view bottom", "G", "line-40"),
+    ("view top", "g", "2 files"),
+    ("view filter", "/", "enter search"),
+    ("", "=LINE-3\r", "line-3"),
+    ("view next-match", "n", "line-3"),
+    ("view match-before", "N", "line-3"),
+    ("view comment", "c", "comment on b.txt:"),
+    ("", "=why\r", "✎ why"),
+    ("view mark-range", "v", "✎ why"),
+    ("view copy", "y", "copied 1 line"),
+    ("view send", "s", "Comments on your changes:"),
+    ("", "C-u Escape", "!Comments on your"),
+    ("list read", "l", "h list  ] file"),
+    ("view merge", "M", "merge it"),
+    ("", "n", "!merge it"),
+    ("", "l", "h list  ] file"),
+    ("view questions", "a", "nothing waits for you"),
+    ("view help", "?", "a row on"),
+    ("", "Escape", "h list  ] file"),
+    ("view next-view", "Tab", "snapshots"),
+    ("view view-before", "BTab", "2 files"),
+    ("view view-4", "4", " changed  "),
+    ("view view-5", "5", "no runs of a plan"),
+    ("view view-6", "6", "→ idle"),
+    ("view view-3", "3", "2 files"),
+    ("view view-2", "2", "you "),
+    ("", "g j", "you "),
+    ("view open", "Enter", "you "),
+    ("view suspend", "C-z", "Stopped"),
+    ("", "=fg\r", "h list  ] turn"),
+    ("view zoom", "+", "!idle 1"),
+    ("", "+", "idle 1"),
+    ("list zoom", "+", "1 terminal"),
+    ("", "l", "h list"),
+    ("view view-1", "1", "enter attach"),
+    ("", "2 l", "h list"),
+    ("view interrupt", "C-c", "left-with-0"),
+];
+
+const STORIES: [&[Step]; 9] =
+    [MOVING, ACTING, KEEPING, LOOPING, ASKING, ANSWERING, LEAVING, BACK, READING];
 
 /// Presses what a table says, and waits for what it says is seen.
 fn play(tmux: &Tmux<'_>, steps: &[Step]) -> Outcome {
@@ -350,6 +407,18 @@ fn keys_that_answer() -> Outcome {
     house.until("green", "waiting")?;
     tmux.sees("one", "make five")?;
     play(&tmux, LEAVING)
+}
+
+#[test]
+fn keys_that_read() -> Outcome {
+    let house = House::new()?;
+    house.in_terminal("blue")?;
+    let long = (1..=40).map(|n| format!("line-{n}\\n")).collect::<String>();
+    house.turn("blue", &format!("write b.txt {long} ;; write c.txt short"))?;
+    let Some(tmux) = Tmux::start(&house)? else { return Ok(()) };
+    opened(&tmux)?;
+    tmux.sees("one", "▌ ◐ blue")?;
+    play(&tmux, READING)
 }
 
 #[test]

@@ -52,7 +52,7 @@ fn a_loop_is_begun_with_its_limits_in_the_box_for_a_new_one() -> Outcome {
     let house = House::new()?;
     let Some(tmux) = Tmux::start(&house)? else { return Ok(()) };
     opened(&tmux)?;
-    tmux.key("one", "l")?;
+    tmux.key("one", "N")?;
     tmux.sees("one", "new loop in repo")?;
     tmux.run(&["send-keys", "-t", "one", "-l", "append work.txt x"])?;
     tmux.sees("one", "append-work-txt-x")?;

@@ -350,7 +350,7 @@ fn a_loop_is_watched_paused_by_an_interrupt_and_left_paused() -> Outcome {
     opened(&tmux)?;
     tmux.sees("one", "glis | blue | 00:0")?;
     tmux.sees("one", "| Iteration #1")?;
-    tmux.key("one", "+")?;
+    tmux.key("one", ">")?;
     eventually("one more", || house.show("blue").is_ok_and(|shown| shown["loop"]["max"] == 5))?;
     // The first waits for the iteration, the second does not.
     tmux.key("one", "C-c")?;

@@ -1,17 +1,50 @@
 //! What is shown of the session in hand: its terminal, by a small emulator of our own, and other views.
 
-use super::{Past, Reading};
+use super::{Past, Reader, Reading, Remarks, Sheet};
 use crate::message::{Fetched, PreviewNews, Tab, Told};
 use glis_screen::Screen;
+use glis_wire::hold::Size;
+use std::collections::BTreeMap;
 
 #[derive(Default)]
 pub(crate) struct Pane {
     pub(crate) tab: Tab,
     pub(crate) scroll: usize,
     pub(crate) page: Page,
+    /// The page as it is laid out, and the hand in it.
+    pub(crate) sheet: Sheet,
+    pub(crate) reader: Reader,
+    /// Counts what makes the page another one, but for entries that are added to it.
+    pub(crate) change: u64,
+    /// What was done with the diff of each session.
+    pub(crate) remarks: BTreeMap<String, Remarks>,
+    pub(crate) zoom: Zoom,
+    /// The session whose terminal has the size of the pane by our wish, and that.
+    pub(crate) fitted: Option<(String, Size)>,
     pub(crate) preview: Preview,
     /// What has scrolled out of its terminal, while that is looked at.
     pub(crate) past: Option<Past>,
+}
+
+/// How much of the screen the session in hand has.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Zoom {
+    /// It shares it with the list.
+    #[default]
+    Half,
+    Full,
+    /// The list has all of it.
+    List,
+}
+
+impl Zoom {
+    pub(crate) fn next(self) -> Self {
+        match self {
+            Self::Half => Self::Full,
+            Self::Full => Self::List,
+            Self::List => Self::Half,
+        }
+    }
 }
 
 /// What is shown beside its terminal.

@@ -17,6 +17,8 @@ pub(crate) struct Rows {
     /// When the turn of each session that works began, in seconds since 1970.
     pub(crate) turns: BTreeMap<String, i64>,
     pub(crate) plans: Plans,
+    /// The branch that the work of each goes into, as far as that was looked up.
+    pub(crate) bases: BTreeMap<String, String>,
 }
 
 impl Rows {

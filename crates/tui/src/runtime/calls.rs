@@ -2,8 +2,8 @@
 
 use super::post::Post;
 use super::{Setup, deliver};
-use crate::message::{Fetched, Judged, Msg, Tab, TaskPlace, Told};
-use crate::model::Lead;
+use crate::message::{Fetched, Judged, Msg, Said, Tab, TaskPlace, Told, Wish};
+use crate::model::{FilePatch, Lead, read_patch};
 use glis_client::labels::Tone;
 use glis_client::{Client, Connector, Fault, Quiet, Streamed};
 use glis_core::verdict::Verdict;
@@ -12,7 +12,7 @@ use glis_wire::call::Scope;
 use glis_wire::client::{Request, Response};
 use glis_wire::hold::Size;
 use glis_wire::plan::PlanRequest;
-use glis_wire::view::{Entry, SessionRow, SnapshotView, VerdictView};
+use glis_wire::view::{Entry, FileDiffView, SessionRow, SnapshotView, VerdictView};
 use serde_json::Value;
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -28,6 +28,10 @@ const HITS_MAX: u32 = 100;
 const VERDICTS_MAX: usize = 500;
 /// As many entries of a conversation as remind of what led to a question.
 const LEAD_ENTRIES: usize = 5;
+/// They are in so much of its end.
+const LEAD_BYTES: u64 = 64 * 1024;
+/// So much of the end of a conversation is read at first: some hundreds of entries. More is, once it is looked for.
+const END_BYTES: u64 = 256 * 1024;
 /// As much output as is played again to look back; `glis output` has all of it.
 const PAST_BYTES: u64 = 4 * 1024 * 1024;
 /// As many rows of it as are kept.
@@ -73,11 +77,17 @@ impl Calls {
         self.beside(started, move || connector.connect(&mut Quiet).map(drop));
     }
 
-    pub(super) fn fetch(&self, session: String, tab: Tab, last_seq: u64, task: Option<TaskPlace>) {
+    pub(super) fn fetch(
+        &self,
+        session: String,
+        (tab, said): (Tab, Wish),
+        last_seq: u64,
+        task: Option<TaskPlace>,
+    ) {
         let of = session.clone();
         let fetched = move |result| Msg::Fetched { session, result };
         self.ask(fetched, move |client| match tab {
-            Tab::Terminal | Tab::Conversation => conversation(client, of),
+            Tab::Terminal | Tab::Conversation => conversation(client, &of, said),
             Tab::Diff => diff(client, of),
             Tab::Snapshots => Ok(Fetched::Snapshots(snapshots(client, of, None)?)),
             Tab::Runs => runs(client, task),
@@ -100,6 +110,20 @@ impl Calls {
             last.map_or(Msg::Time, |files| Msg::Changes { session, files })
         };
         self.ask(counted, move |client| snapshots(client, of, Some(1)));
+    }
+
+    /// Finds out where the work of a session goes. What has no such branch is refused where it is merged.
+    pub(super) fn find_base(&self, session: String) {
+        let of = session.clone();
+        let found = move |branch: Result<Option<String>, Told>| {
+            let branch = branch.ok().flatten();
+            branch.map_or(Msg::Time, |branch| Msg::Base { session, branch })
+        };
+        self.ask(found, move |client| {
+            let answer = client.call(Request::glance(&of))?;
+            let Response::Session(session) = answer else { return Err(Fault::unfit()) };
+            Ok(session.base_branch)
+        });
     }
 
     /// Notes that a person has seen it. What cannot be noted is seen with the next event.
@@ -221,29 +245,38 @@ fn streamed<T>(
     Ok(found)
 }
 
-fn conversation(client: &mut Client, session: String) -> Result<Fetched, Fault> {
-    let request = Request::Log { session, follow: false, from: None };
-    let entry = |words| if let Response::Entry(entry) = words { Some(entry) } else { None };
-    Ok(Fetched::Conversation(streamed(client, request, entry)?))
+/// A part of a conversation. Of its end so much is read as is there at once, however long it is.
+fn conversation(client: &mut Client, session: &str, wish: Wish) -> Result<Fetched, Fault> {
+    let from = match wish {
+        Wish::From(from) => from,
+        Wish::End => read_on(client, session, u64::MAX)?.next.saturating_sub(END_BYTES),
+    };
+    Ok(Fetched::Conversation(read_on(client, session, from)?))
+}
+
+fn read_on(client: &mut Client, session: &str, from: u64) -> Result<Said, Fault> {
+    let request = Request::Log { session: session.to_owned(), follow: false, from: Some(from) };
+    let mut entries = Vec::new();
+    let answer = client.call_seeing(request, |streamed| {
+        if let Streamed::Words(Response::Entry(entry)) = streamed {
+            entries.push(entry);
+        }
+        Ok::<(), Fault>(())
+    })?;
+    let Response::Read { next } = answer else { return Err(Fault::unfit()) };
+    Ok(Said { entries, from, next })
 }
 
 /// The last that was said, else the last rows of a terminal.
 fn lead(client: &mut Client, session: String) -> Result<(Vec<Entry>, Vec<String>), Fault> {
-    let request = Request::Log { session: session.clone(), follow: false, from: None };
-    let mut said = VecDeque::new();
-    client.call_seeing(request, |streamed| {
-        if let Streamed::Words(Response::Entry(entry)) = streamed {
-            said.truncate(LEAD_ENTRIES - 1);
-            said.push_front(entry);
-        }
-        Ok::<(), Fault>(())
-    })?;
+    let end = read_on(client, &session, u64::MAX)?.next;
+    let mut said = read_on(client, &session, end.saturating_sub(LEAD_BYTES))?.entries;
     if !said.is_empty() {
-        return Ok((said.into_iter().rev().collect(), Vec::new()));
+        return Ok((said.split_off(said.len().saturating_sub(LEAD_ENTRIES)), Vec::new()));
     }
     let answer = client.call(Request::Screen { session, at: None })?;
     let Response::Screen(screen) = answer else { return Err(Fault::unfit()) };
-    Ok((said.into(), screen.lines.into_iter().filter(|row| !row.is_empty()).collect()))
+    Ok((said, screen.lines.into_iter().filter(|row| !row.is_empty()).collect()))
 }
 
 /// Plays the end of the output again, in a terminal that keeps what scrolls away.
@@ -284,7 +317,17 @@ fn diff(client: &mut Client, session: String) -> Result<Fetched, Fault> {
         Ok::<(), Fault>(())
     })?;
     let Response::Diff { files, .. } = answer else { return Err(Fault::unfit()) };
-    Ok(Fetched::Diff { files, patch: String::from_utf8_lossy(&patch).into_owned() })
+    let mut changed = read_patch(&String::from_utf8_lossy(&patch));
+    // What differs in no line is told all the same.
+    for FileDiffView { path, added, removed } in files {
+        if !changed.iter().any(|file| file.path == path) {
+            let count =
+                |lines: Option<u64>| lines.and_then(|n| usize::try_from(n).ok()).unwrap_or(0);
+            let (added, removed) = (count(added), count(removed));
+            changed.push(FilePatch { path, added, removed, ..FilePatch::default() });
+        }
+    }
+    Ok(Fetched::Diff(changed))
 }
 
 fn snapshots(

@@ -104,6 +104,17 @@ impl Follower {
         followed.holder.send().map_err(|fault| refused(&fault.to_string()))
     }
 
+    /// Gives its terminal this size. Who has it on all of the screen counts as attached.
+    pub(super) fn fit(&mut self, session: &str, size: Size) {
+        let followed = self.followed.as_mut().filter(|followed| followed.session == session);
+        if let Some(followed) = followed {
+            (followed.typed, followed.size) = (true, size);
+            followed.holder.resize(size);
+            // What cannot be sent now is sent with what is read next.
+            drop(followed.holder.send());
+        }
+    }
+
     pub(super) fn read(&mut self) -> Vec<Msg> {
         let Some(followed) = &mut self.followed else { return Vec::new() };
         let mut found = Vec::new();

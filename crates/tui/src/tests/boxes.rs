@@ -2,6 +2,7 @@
 
 use super::desk::{Desk, few};
 use super::session;
+use super::views::conversation;
 use crate::message::{Fetched, Msg, Tab};
 use crate::model::Mode;
 use glis_core::Status;
@@ -174,9 +175,8 @@ fn words_are_found_in_all_conversations() {
     let mut said: Vec<_> = (0..50).map(|n| entry("2025", format!("before {n}"))).collect();
     said.push(entry("2026-01-01T00:00:00Z", "here it is".to_owned()));
     said.extend((0..50).map(|n| entry("2027", format!("after {n}"))));
-    let said = serde_json::from_value(json!(said)).unwrap();
     let session = "id-api".to_owned();
-    desk.tell(Msg::Fetched { session, result: Ok(Fetched::Conversation(said)) });
+    desk.tell(Msg::Fetched { session, result: Ok(conversation(json!(said))) });
     let frame = desk.frame();
     assert!(frame.contains("here it is") && !frame.contains("before 49"), "{frame}");
 }

@@ -63,8 +63,10 @@ impl Desk {
     /// One message of several that are painted together.
     fn take(&mut self, msg: Msg) -> Vec<Effect> {
         let mut effects = update(&mut self.model, self.now, msg);
-        // What is counted beside is no part of any story.
-        effects.retain(|effect| !matches!(effect, Effect::CountChanges { .. }));
+        // What is looked up beside is no part of any story.
+        let is_beside =
+            |one: &Effect| matches!(one, Effect::CountChanges { .. } | Effect::FindBase { .. });
+        effects.retain(|effect| !is_beside(effect));
         effects
     }
 
@@ -170,6 +172,8 @@ fn describe(effect: &Effect) -> Option<String> {
         | Effect::LookAt(_)
         | Effect::Follow(_)
         | Effect::LookAtPlans(_)
+        | Effect::FindBase { .. }
+        | Effect::Fit { .. }
         | Effect::FindLead { .. }
         | Effect::Fetch { .. }
         | Effect::CountChanges { .. }

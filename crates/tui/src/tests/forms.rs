@@ -25,7 +25,7 @@ fn a_name_is_proposed_and_every_field_counts() {
 #[test]
 fn a_loop_is_begun_with_its_limits_and_gets_its_name_into_the_line() {
     let mut desk = Desk::new(few());
-    assert_eq!(desk.press("l enter"), "");
+    assert_eq!(desk.press("N enter"), "");
     let frame = desk.frame();
     assert!(
         frame.contains("new loop in app") && frame.contains("a loop needs a prompt"),
@@ -72,7 +72,7 @@ fn what_is_seldom_wanted_can_be_had_as_well() {
 #[test]
 fn a_loop_has_every_limit_of_the_command_line() {
     let mut desk = Desk::new(few());
-    desk.press("l shift+tab right");
+    desk.press("N shift+tab right");
     // Behind the fields that any session has.
     desk.press("tab tab tab tab tab tab tab tab list.md tab right tab right tab 2.50 tab 0 enter");
     assert!(desk.frame().contains("`0` is no number of failures"), "{}", desk.frame());
@@ -82,7 +82,7 @@ fn a_loop_has_every_limit_of_the_command_line() {
         "glis loop NAME --spec /home/ada/src/app/list.md --context continue --auto-commit \
          --max-cost 2.5 --max-failures 5 --repo /home/ada/src/app"
     );
-    desk.press("l both shift+tab right tab tab tab tab tab tab tab tab list.md enter");
+    desk.press("N both shift+tab right tab tab tab tab tab tab tab tab list.md enter");
     assert!(desk.frame().contains("either a prompt or a check list"), "{}", desk.frame());
 }
 
@@ -107,7 +107,7 @@ fn what_was_typed_for_a_new_session_is_kept() {
 #[test]
 fn on_a_small_terminal_the_field_in_hand_is_seen() {
     let mut desk = Desk::with(few(), (40, 12), Ground::Dark);
-    desk.press("l words");
+    desk.press("N words");
     for word in
         ["name", "agent", "model", "base", "auto-yes", "repeat", "at most", "until", "options"]
     {

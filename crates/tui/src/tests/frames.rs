@@ -1,8 +1,10 @@
 //! What people see, at several sizes and in both themes.
 
 use super::desk::{Desk, few};
+use super::views::conversation;
 use crate::input::Input;
 use crate::message::{Fetched, Msg, PreviewNews};
+use crate::model::read_patch;
 use crate::theme::{Depth, Ground};
 use glis_wire::hold::Size;
 use ratatui_core::style::{Color, Modifier};
@@ -150,9 +152,8 @@ fn pages_are_shown_and_scrolled() {
     let entry = |voice: &str, text: &str| json!({"timestamp": "", "type": voice, "content": text});
     let mut said = vec![entry("user", "please fix\u{1b}[2J it"), entry("assistant", "done")];
     said.extend((0..20).map(|n| entry("tool", &format!("run {n}"))));
-    let said = serde_json::from_value(json!(said)).unwrap();
     let session = "id-fix-login".to_owned();
-    desk.tell(Msg::Fetched { session, result: Ok(Fetched::Conversation(said)) });
+    desk.tell(Msg::Fetched { session, result: Ok(conversation(json!(said))) });
     let frame = desk.frame();
     assert!(frame.contains("run 19") && !frame.contains("please fix"), "the end first: {frame}");
     for _ in 0..9 {
@@ -164,18 +165,16 @@ fn pages_are_shown_and_scrolled() {
 
 #[test]
 fn a_diff_is_coloured_by_line() {
-    let mut desk = Desk::with(few(), (60, 24), Ground::Light);
+    let mut desk = Desk::with(few(), (60, 30), Ground::Light);
     desk.press("3");
-    let files = json!([{"path": "src/a.rs", "added": 1, "removed": 1}]);
-    let patch = "diff --git a/src/a.rs b/src/a.rs\n@@ -1 +1 @@\n-old\n+new\n".to_owned();
-    let files = serde_json::from_value(files).unwrap();
+    let patch = "diff --git a/src/a.rs b/src/a.rs\n@@ -1 +1 @@\n-old\n+new\n";
     let session = "id-fix-login".to_owned();
-    desk.tell(Msg::Fetched { session, result: Ok(Fetched::Diff { files, patch }) });
+    desk.tell(Msg::Fetched { session, result: Ok(Fetched::Diff(read_patch(patch))) });
     let frame = desk.frame();
-    assert!(frame.contains("+1     -1     src/a.rs"), "{frame}");
-    let row = frame.lines().position(|line| line == " -old").unwrap();
+    assert!(frame.contains("src/a.rs    +1   −1 ■■■■■■■■■■"), "{frame}");
+    let row = frame.lines().position(|line| line.starts_with("  1    −old")).expect(&frame);
     let buffer = desk.buffer();
-    let colour = |row: usize| buffer.cell((2, u16::try_from(row).unwrap())).unwrap().fg;
+    let colour = |row: usize| buffer.cell((8, u16::try_from(row).unwrap())).unwrap().fg;
     assert_ne!(colour(row), colour(row + 1), "removed and added look different");
 }
 

@@ -87,10 +87,10 @@ fn a_pause_that_was_just_asked_for_is_cancelled_by_the_same_chord() {
 #[test]
 fn iterations_are_counted_up_and_down() {
     let mut desk = Desk::new(vec![looped("running", Status::Busy)]);
-    assert_eq!(desk.press("+"), "set_loop id-my-session");
+    assert_eq!(desk.press(">"), "set_loop id-my-session");
     assert_eq!(desk.model.work.history[0].line, "glis loop my-session --set max=11");
     // Each press counts, also before the one before it is known to be done, or is seen in the list.
-    desk.press("+ -");
+    desk.press("> <");
     assert_eq!(desk.model.work.history[1].line, "glis loop my-session --set max=12");
     assert_eq!(desk.model.work.history[2].line, "glis loop my-session --set max=11");
     let ended = |desk: &mut Desk, ticket| {
@@ -99,7 +99,7 @@ fn iterations_are_counted_up_and_down() {
         desk.tell(Msg::Ended { ticket, result });
     };
     (1..=3).for_each(|ticket| ended(&mut desk, ticket));
-    desk.press("+");
+    desk.press(">");
     assert_eq!(desk.model.work.history[3].line, "glis loop my-session --set max=12");
     ended(&mut desk, 4);
     let mut last = looped("running", Status::Busy);
@@ -107,9 +107,9 @@ fn iterations_are_counted_up_and_down() {
         own.max = Some(3);
     }
     desk.seen(last);
-    assert_eq!(desk.press("-"), "", "not below the one that it is at");
+    assert_eq!(desk.press("<"), "", "not below the one that it is at");
     let mut plain = Desk::new(vec![session("docs", Status::Idle)]);
-    plain.press("+");
+    plain.press(">");
     assert!(plain.frame().contains("`docs` is no loop"), "{}", plain.frame());
 }
 

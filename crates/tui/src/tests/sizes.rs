@@ -69,7 +69,7 @@ fn the_overview_on_a_wide_screen() {
 fn a_box_for_a_loop_on_a_usual_terminal() {
     check(
         (80, 24),
-        "l Check space a space page",
+        "N Check space a space page",
         "
  glis  1 waiting  1 failed  1 busy  4 sessions
  needs you 1

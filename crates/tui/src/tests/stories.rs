@@ -387,7 +387,7 @@ fn quitting_asks_for_nothing_else() {
 #[test]
 fn a_key_that_does_nothing_says_why_and_claims_nothing() {
     let mut desk = Desk::new(few());
-    for (keys, said) in [("z", "· nothing to undo"), ("+", "· `fix-login` is no loop")] {
+    for (keys, said) in [("z", "· nothing to undo"), (">", "· `fix-login` is no loop")] {
         desk.press(keys);
         assert!(desk.frame().contains(said), "{keys}\n{}", desk.frame());
     }

@@ -137,7 +137,7 @@ fn words_that_were_typed_for_a_box_that_did_not_open_are_no_commands() {
 #[test]
 fn what_is_begun_is_begun_in_the_repository_of_the_row_in_hand() {
     let mut desk = Desk::new(few());
-    for (key, title) in [("n", "new session in server"), ("l", "new loop in server")] {
+    for (key, title) in [("n", "new session in server"), ("N", "new loop in server")] {
         desk.press(&format!("G {key}"));
         assert!(desk.frame().contains(title), "{}", desk.frame());
         desk.press("esc");

@@ -4,7 +4,8 @@
 use super::desk::{Desk, few};
 use super::house::{judged, removed};
 use super::session;
-use crate::message::{Fetched, Listed, Msg, Told};
+use crate::message::{Fetched, Listed, Msg, Said, Told};
+use crate::model::read_patch;
 use crate::theme::{Depth, Ground, legible};
 use crate::view::{cuts, overlaps};
 use glis_core::Status;
@@ -35,8 +36,8 @@ const VIEWS: &[&str] = &[
     "n",
     "n tab tab",
     "n Go shift+tab right",
-    "l Go shift+tab right shift+tab",
-    "l Go shift+tab right shift+tab 0 enter",
+    "N Go shift+tab right shift+tab",
+    "N Go shift+tab right shift+tab 0 enter",
     "e",
     "e tab x enter",
     ":",
@@ -65,10 +66,10 @@ const VIEWS: &[&str] = &[
     "T D",
     "T r",
     "A",
-    "l",
+    "N",
     "n tab tab tab tab tab tab right",
     "n a space few space words tab",
-    "l enter",
+    "N enter",
     "F",
     "F notes.md enter",
     "F enter",
@@ -106,6 +107,12 @@ fn desk(size: (u16, u16), ground: Ground, keys: &str) -> Desk {
     desk
 }
 
+/// A whole conversation.
+pub(super) fn conversation(entries: serde_json::Value) -> Fetched {
+    let entries: Vec<_> = serde_json::from_value(entries).unwrap();
+    Fetched::Conversation(Said { entries, from: 0, next: 9000 })
+}
+
 /// What a view shows once it has come.
 fn page(keys: &str) -> Option<Fetched> {
     let at = "2026-01-01T00:00:00Z";
@@ -119,15 +126,11 @@ fn page(keys: &str) -> Option<Fetched> {
                     "metadata": {"outcome": "completed"}},
                 {"timestamp": at, "type": "assistant", "content": "done ".repeat(60)},
             ]);
-            Fetched::Conversation(serde_json::from_value(said).unwrap())
+            conversation(said)
         }
         "3" => {
-            let files = json!([
-                {"path": "src/a.rs", "added": 1, "removed": 1},
-                {"path": "logo.png", "added": null, "removed": null},
-            ]);
             let patch = "diff --git a/src/a.rs b/src/a.rs\n@@ -1 +1 @@\n-old\n+new\n".repeat(20);
-            Fetched::Diff { files: serde_json::from_value(files).unwrap(), patch }
+            Fetched::Diff(read_patch(&patch))
         }
         "4" | "o" => {
             let saved = json!([{"ref": "snap-1", "commit": "0123456789", "at": at, "why": "pause",

@@ -10,6 +10,9 @@ use glis_core::Status;
 use glis_wire::client::Request;
 use glis_wire::plan::PlanRequest;
 
+/// So many sessions are named in a question; of the others it says how many there are.
+const NAMED_MAX: usize = 5;
+
 pub(super) type View = glis_wire::view::SessionRow;
 
 /// Nothing is changed where only looking was asked for.
@@ -81,8 +84,12 @@ pub(super) fn confirm(model: &mut Model, deed: impl Fn(&View) -> Deed) {
     if deed == Deed::Stop && !working && ids.len() == 1 {
         return each(model, |_| Some(Deed::Stop));
     }
-    let names =
-        if ids.len() == 1 { session.name.clone() } else { format!("{} sessions", ids.len()) };
+    let names: Vec<&str> = ids.iter().filter_map(|id| model.name_of(id)).collect();
+    let named = names.iter().take(NAMED_MAX).copied().collect::<Vec<_>>().join("`, `");
+    let names = match names.len().saturating_sub(NAMED_MAX) {
+        0 => named,
+        more => format!("{named}` and `{more} more"),
+    };
     let question = deed.question(&names).unwrap_or_default();
     ask(model, Sure::Each { deed, ids }, question);
 }

@@ -3,7 +3,8 @@
 use super::acts::{act, of_all};
 use super::command;
 use super::{
-    asking, drafts, fields, house, inline, new, past, plan, said, search, send, words, wrong,
+    asking, drafts, fields, house, inline, new, past, plan, reader, said, search, send, words,
+    wrong,
 };
 use crate::chord::{Chord, Code, Held};
 use crate::command::Command;
@@ -47,6 +48,7 @@ pub(super) fn press(model: &mut Model, chord: Chord) {
         Mode::Filter => filter(model, chord),
         Mode::Palette { words, at } => palette(model, chord, (words, at)),
         Mode::List | Mode::History => {}
+        Mode::View { words } => reader::press(model, chord, words.unwrap_or_default()),
         Mode::Past { words } => past::press(model, chord, words.unwrap_or_default()),
         stays @ (Mode::Asks { .. } | Mode::Inline { .. }) => model.mode = stays,
     }
@@ -95,7 +97,9 @@ pub(super) fn paste(model: &mut Model, text: &str) {
             model.list.filter.insert(&text.replace('\n', " "));
             model.put_in_order();
         }
-        Mode::Palette { words, .. } | Mode::Past { words: Some(words) } => {
+        Mode::Palette { words, .. }
+        | Mode::Past { words: Some(words) }
+        | Mode::View { words: Some(words) } => {
             words.insert(&text.replace('\n', " "));
         }
         Mode::Inline { .. } => inline::paste(model, text),

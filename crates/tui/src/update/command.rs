@@ -2,12 +2,14 @@
 
 use super::acts::{View, act, ask, confirm, each, is_for_removed, refuses};
 use super::tabs::{show_nth, turn_tab};
-use super::{SETTLE_MS, asking, executing, house, inline, new, past, plan, said, send, words};
+use super::{
+    SETTLE_MS, asking, executing, house, inline, new, past, plan, reader, said, send, words,
+};
 use crate::command::{Command, Way};
 use crate::deed::{Deed, PauseWith, Reply};
 use crate::editor::Editor;
 use crate::message::{Effect, Tab};
-use crate::model::{Done, End, Link, Mode, Model, Order, Repeat, Sure, pauses_of};
+use crate::model::{Done, End, Link, Mode, Model, Order, Repeat, Sure, Towards, Zoom, pauses_of};
 use crate::wanted::Wanted;
 use glis_core::Status;
 use glis_core::input::IfRunning;
@@ -26,8 +28,12 @@ const RESUME: Deed = Deed::Resume { prompt: None };
 
 #[expect(clippy::too_many_lines, reason = "every command is named once")]
 pub(super) fn run(model: &mut Model, command: Command) {
-    let is_past = matches!(model.mode, Mode::Past { .. }) && past::run(model, command);
-    if is_past || is_for_removed(model, command) {
+    let is_done = match model.mode {
+        Mode::Past { .. } => past::run(model, command),
+        Mode::View { .. } => reader::run(model, command),
+        _ => false,
+    };
+    if is_done || is_for_removed(model, command) {
         return;
     }
     match command {
@@ -41,7 +47,16 @@ pub(super) fn run(model: &mut Model, command: Command) {
         Command::Attach => attach(model),
         Command::Inline => inline::begin(model),
         Command::Copy => copy_shown(model),
-        Command::NextFound | Command::FormerFound => {}
+        Command::NextPart => reader::turn_part(model, Towards::Newer),
+        Command::FormerPart => reader::turn_part(model, Towards::Older),
+        Command::Read => reader::open(model),
+        Command::Zoom => zoom(model),
+        Command::NextFound
+        | Command::FormerFound
+        | Command::HalfDown
+        | Command::HalfUp
+        | Command::Open
+        | Command::Remark => {}
         Command::Send => send::open(model),
         Command::SendFile => send::open_file(model),
         Command::New => new::open(model, Repeat::Once),
@@ -57,7 +72,7 @@ pub(super) fn run(model: &mut Model, command: Command) {
         Command::Snapshot => each(model, |_| Some(Deed::Snapshot)),
         Command::Compact => each(model, |_| Some(Deed::Compact)),
         Command::Acknowledge => each(model, |_| Some(Deed::Acknowledge)),
-        Command::Merge => confirm(model, |_| Deed::Merge { branch: None, hooks: false }),
+        Command::Merge => merge(model),
         Command::AutoYes => auto_yes(model),
         Command::Pin => each(model, |session| Some(Deed::Pin { on: !session.pinned })),
         Command::Timeout => words::open(model, Wanted::Timeout),
@@ -141,8 +156,20 @@ fn moved(place: Option<usize>, by: isize, count: usize) -> usize {
     place.map_or(0, |place| place.saturating_add_signed(by).min(last))
 }
 
+/// The session in hand gets all of the screen, none, or a part of it.
+fn zoom(model: &mut Model) {
+    model.pane.zoom = model.pane.zoom.next();
+    if model.pane.zoom == Zoom::List && matches!(model.mode, Mode::View { .. }) {
+        model.mode = Mode::List;
+    }
+}
+
+/// Copies what is in sight, whole rows however wide they are.
 fn copy_shown(model: &mut Model) {
-    let lines = crate::view::shown_text(model);
+    let lines = match crate::view::rows_in_sight(model) {
+        Some(rows) => reader::text_of(model, rows),
+        None => crate::view::shown_text(model),
+    };
     super::copy(model, lines.join("\n"), lines.len());
 }
 
@@ -189,6 +216,28 @@ fn attach(model: &mut Model) {
         model.hand.selected = Some(id.clone());
         model.effects.push(Effect::Attach { id });
     }
+}
+
+/// Asks before the work of a session is merged: into what, and what becomes of that.
+pub(super) fn merge(model: &mut Model) {
+    confirm(model, |_| Deed::Merge { branch: None, hooks: false });
+    let Mode::Confirm { sure: Sure::Each { ids, .. }, question } = &mut model.mode else { return };
+    let [id] = ids.as_slice() else { return };
+    let (Some(session), base) = (model.rows.all.get(id), model.rows.bases.get(id)) else { return };
+    let name = &session.name;
+    let into = match base {
+        Some(branch) => format!("`{branch}`"),
+        None => "the branch that it began from".to_owned(),
+    };
+    let changed = model.rows.changes.get(id).filter(|files| **files > 0);
+    let changed = changed.map_or_else(String::new, |files| match files {
+        1 => " (1 file differs)".to_owned(),
+        files => format!(" ({files} files differ)"),
+    });
+    *question = format!(
+        "Commit the work of `{name}`{changed} and merge it into {into}? No checkout is touched: where that branch is \
+         checked out, the result is a branch of its own, to be merged there."
+    );
 }
 
 /// Pauses in a way that is not the usual one.

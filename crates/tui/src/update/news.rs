@@ -1,6 +1,8 @@
 //! What comes from the daemon: sessions, events, the ends of calls.
 
-use super::{BUSY_LOOK_MS, SETTLE_MS, answered, done, drafts, house, move_on, search, wrong};
+use super::{
+    BUSY_LOOK_MS, SETTLE_MS, answered, done, drafts, house, move_on, reader, search, wrong,
+};
 use crate::command::Command;
 use crate::deed::{Deed, loop_line};
 use crate::keymap::Place;
@@ -405,26 +407,14 @@ pub(super) fn fetched(model: &mut Model, session: &str, result: Result<Fetched, 
     }
     let fits = |fetched: &Fetched| match fetched {
         Fetched::Conversation(_) => model.shown_tab() == Tab::Conversation,
-        Fetched::Diff { .. } => model.shown_tab() == Tab::Diff,
+        Fetched::Diff(_) => model.shown_tab() == Tab::Diff,
         Fetched::Snapshots(_) => model.shown_tab() == Tab::Snapshots,
         Fetched::Runs(_) => model.shown_tab() == Tab::Runs,
         Fetched::Events(_) => model.shown_tab() == Tab::Events,
     };
     match result {
         Ok(fetched) if !fits(&fetched) => {}
-        Ok(fetched) => {
-            let first = matches!(model.pane.page, Page::Empty | Page::Loading);
-            model.pane.page = Page::Shown(fetched);
-            if first {
-                // What is said last is what is looked for.
-                let newest_last =
-                    matches!(model.shown_tab(), Tab::Conversation | Tab::Runs | Tab::Events);
-                model.pane.scroll = if newest_last { usize::MAX } else { 0 };
-                let sought = model.hand.sought.take_if(|(id, _)| id == session);
-                let line = sought.and_then(|(_, at)| crate::view::entry_line(model, &at));
-                model.pane.scroll = line.unwrap_or(model.pane.scroll);
-            }
-        }
+        Ok(fetched) => reader::arrived(model, fetched),
         Err(told) => model.pane.page = Page::Fault(told),
     }
 }

@@ -99,6 +99,8 @@ pub(super) fn run(model: &mut Model, command: Command) -> bool {
         Command::Up => scroll(model, -1),
         Command::ScrollDown => scroll(model, page(model)),
         Command::ScrollUp => scroll(model, -page(model)),
+        Command::HalfDown => scroll(model, (page(model) / 2).max(1)),
+        Command::HalfUp => scroll(model, -(page(model) / 2).max(1)),
         Command::Top => scroll(model, isize::MIN / 2),
         Command::Bottom | Command::Close => leave(model),
         Command::Filter => model.mode = Mode::Past { words: Some(Editor::default()) },

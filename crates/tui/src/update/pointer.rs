@@ -78,7 +78,7 @@ fn release(model: &mut Model) {
 fn wheel(model: &mut Model, by: isize, target: Option<Target>) {
     match (&model.mode, target) {
         (Mode::Past { .. }, _) => past::scroll(model, by),
-        (Mode::List, Some(Target::Screen { .. } | Target::Detail)) => {
+        (Mode::List | Mode::View { .. }, Some(Target::Screen { .. } | Target::Detail)) => {
             if model.shown_tab() != Tab::Terminal {
                 command::scroll(model, by);
             } else if by < 0 {

@@ -1,13 +1,13 @@
 //! Boxes for what a deed still needs: a line of words, or one of the snapshots.
 
 use super::acts::{act, ask, meant, refuses};
-use super::{fields, said, tabs};
+use super::{fields, reader, said, tabs};
 use crate::chord::{Chord, Code};
 use crate::deed::{Deed, Reply};
 use crate::editor::Editor;
 use crate::keymap::{leaves_box, submits};
 use crate::message::{Fetched, Tab};
-use crate::model::{Mode, Model, Page, Sure, WordsBox};
+use crate::model::{Comment, Mode, Model, Page, Sure, WordsBox};
 use crate::wanted::Wanted;
 
 /// Asks for the words that are wanted, for each session that is meant.
@@ -32,6 +32,9 @@ pub(super) fn press(model: &mut Model, chord: Chord, mut form: Box<WordsBox>) ->
     if let Some((id, request)) = form.ask() {
         model.mode = Mode::Asks { at: Some((id.to_owned(), request.to_owned())) };
     }
+    if let Wanted::Remark { .. } = form.wanted {
+        model.mode = Mode::View { words: None };
+    }
     if leaves_box(chord) {
         return None;
     }
@@ -44,6 +47,10 @@ pub(super) fn press(model: &mut Model, chord: Chord, mut form: Box<WordsBox>) ->
     }
     let text = form.words.text().trim();
     if form.takes_lines() && text.is_empty() {
+        return None;
+    }
+    if let Wanted::Remark { comment } = form.wanted {
+        reader::take_remark(model, Comment { words: text.to_owned(), ..comment });
         return None;
     }
     match form.wanted.deed(text) {

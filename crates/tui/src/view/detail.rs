@@ -7,13 +7,15 @@ use super::terminal;
 use crate::command::Command;
 use crate::keymap::Place;
 use crate::message::{Now, Tab};
-use crate::model::{Access, Badge, Mode, Model, Page, since, was_asking};
+use crate::model::{Access, Badge, Mode, Model, Page, Zoom, since, was_asking};
 use glis_client::labels::{KEPT, Tone};
 use glis_core::Status;
 use glis_wire::view::SessionRow;
 use ratatui_core::layout::Rect;
 use ratatui_core::style::Modifier;
 
+/// Stands where a row goes on beyond what is seen.
+pub(super) const CUT: &str = "┊";
 /// Who it is, where it is, the tabs, and a line of air.
 const HEAD_ROWS: u16 = 4;
 /// A card may take so much of the place; the rest is for what is shown.
@@ -59,9 +61,8 @@ pub(super) fn content(model: &Model, area: Rect) -> Rect {
 pub(super) fn scroll_max(model: &Model, area: Rect) -> usize {
     let content = content(model, area);
     match &model.pane.page {
-        Page::Shown(fetched) if model.shown_tab() != Tab::Terminal => {
-            let lines = pages::lines(fetched, content.width.saturating_sub(1), model).len();
-            lines.saturating_sub(usize::from(content.height))
+        Page::Shown(_) if model.shown_tab() != Tab::Terminal => {
+            model.pane.sheet.rows.len().saturating_sub(usize::from(content.height))
         }
         Page::Shown(_) | Page::Empty | Page::Loading | Page::Fault(_) => 0,
     }
@@ -143,6 +144,11 @@ pub(super) fn homely(model: &Model, path: &str) -> String {
 
 /// What a person has to know before looking any further.
 fn card(model: &Model, session: &SessionRow, columns: u16) -> Lines {
+    // On all of the screen its terminal says that itself, and keeps its size.
+    let alive = model.pane.zoom == Zoom::Full && model.pane.preview.live().is_some();
+    if alive && model.shown_tab() == Tab::Terminal {
+        return Vec::new();
+    }
     let theme = model.theme;
     let attention = theme.tone(Tone::Attention);
     let mut lines = Vec::new();
@@ -210,7 +216,7 @@ fn paused(session: &SessionRow, now: Now) -> Vec<String> {
 fn page(model: &Model, pen: &mut Pen<'_>, area: Rect) {
     let theme = model.theme;
     let room = area.width.saturating_sub(1);
-    let fetched = match &model.pane.page {
+    match &model.pane.page {
         Page::Empty => return,
         Page::Loading => {
             pen.put(area.x, area.y, room, "…", theme.faint());
@@ -219,21 +225,29 @@ fn page(model: &Model, pen: &mut Pen<'_>, area: Rect) {
         Page::Fault(told) => {
             return pen.told(Rect { width: room, ..area }, told, theme.tone(Tone::Bad));
         }
-        Page::Shown(fetched) => fetched,
-    };
-    let lines = pages::lines(fetched, room, model);
-    let most = lines.len().saturating_sub(usize::from(area.height));
+        Page::Shown(_) => {}
+    }
+    let rows = &model.pane.sheet.rows;
+    let most = rows.len().saturating_sub(usize::from(area.height));
     // The line that is chosen, if one is, stays in sight.
     let chosen = if let Mode::Pick { at } = model.mode { Some(at) } else { None };
     let follow = chosen.map(|at| at.saturating_sub(usize::from(area.height) / 2));
     let first = follow.unwrap_or(model.pane.scroll).min(most);
-    for (y, (at, (text, style))) in
-        (area.y..area.bottom()).zip(lines.into_iter().enumerate().skip(first))
-    {
-        if chosen == Some(at) {
+    let in_hand = match model.mode {
+        Mode::View { .. } => model.pane.reader.selected(),
+        _ => chosen.map_or(0..0, |at| at..at + 1),
+    };
+    for (y, (at, row)) in (area.y..area.bottom()).zip(rows.iter().enumerate().skip(first)) {
+        let mut x = area.x;
+        for (text, style) in row {
+            x = pen.put_cut(x, y, (area.x + room).saturating_sub(x), text, *style);
+        }
+        if row.iter().map(|(text, _)| usize::from(width(text))).sum::<usize>() > usize::from(room) {
+            pen.put(area.x + room, y, 1, CUT, theme.line());
+        }
+        if in_hand.contains(&at) {
             pen.tint(Rect { y, height: 1, ..area }, theme.lifted());
         }
-        pen.put(area.x, y, room, &text, style);
     }
     if most > 0 && first < most {
         let below = format!("↓ {} more", most - first);

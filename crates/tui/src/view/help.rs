@@ -16,6 +16,7 @@ fn lines(model: &Model, behind: &Mode) -> Vec<HelpLine> {
         (Place::List, "all sessions"),
         (Place::Asks, "questions"),
         (Place::Inline, "typing into its terminal"),
+        (Place::View, "in a view"),
         (Place::Past, "looking back"),
     ];
     places.sort_by_key(|(place, _)| *place != own);

@@ -3,6 +3,7 @@
 use super::question::{DIGITS, choices, takes, takes_words};
 use crate::command::Command;
 use crate::keymap::Place;
+use crate::message::Tab;
 use crate::model::{Access, Mode, Model};
 use glis_core::Status;
 use glis_core::talk::{ALLOW, ALLOW_FOR_SESSION, AskKind, DENY};
@@ -54,7 +55,7 @@ const PICK: Fixed = &[
 ];
 
 /// What is offered to those as well who may only look.
-const LOOKING: [Command; 11] = [
+const LOOKING: [Command; 14] = [
     Command::Asks,
     Command::Down,
     Command::Close,
@@ -62,6 +63,9 @@ const LOOKING: [Command; 11] = [
     Command::ScrollDown,
     Command::Filter,
     Command::NextFound,
+    Command::NextPart,
+    Command::Open,
+    Command::Zoom,
     Command::MarkRange,
     Command::Copy,
     Command::Help,
@@ -71,7 +75,11 @@ const LOOKING: [Command; 11] = [
 /// The keys of the box that is open; none where keys are bound.
 fn fixed(model: &Model) -> Fixed {
     match &model.mode {
-        Mode::List | Mode::Asks { .. } | Mode::Past { words: None } | Mode::Inline { .. } => &[],
+        Mode::List
+        | Mode::Asks { .. }
+        | Mode::Past { words: None }
+        | Mode::View { words: None }
+        | Mode::Inline { .. } => &[],
         Mode::Help { .. } => &[("j k", "scroll"), ("any key", "closes")],
         Mode::History => &[("any key", "closes")],
         Mode::Confirm { .. } => &[("y", "yes"), ("n", "no")],
@@ -94,7 +102,9 @@ fn fixed(model: &Model) -> Fixed {
         Mode::Trash { .. } => TRASH,
         Mode::Judged { .. } => JUDGED,
         Mode::Pick { .. } => PICK,
-        Mode::Past { words: Some(_) } => &[("enter", "search"), ("esc", "close")],
+        Mode::Past { words: Some(_) } | Mode::View { words: Some(_) } => {
+            &[("enter", "search"), ("esc", "close")]
+        }
     }
 }
 
@@ -107,6 +117,7 @@ pub(super) fn hints(model: &Model) -> Vec<(String, &'static str)> {
     let commands = match place {
         Place::Asks => ask_hints(model),
         Place::Past => past_hints(),
+        Place::View => view_hints(model),
         Place::List | Place::Inline => list_hints(model),
     };
     let is_taken =
@@ -170,6 +181,33 @@ fn past_hints() -> Vec<(Command, &'static str)> {
         (Command::MarkRange, "select"),
         (Command::Copy, "copy"),
     ]
+}
+
+/// What can be done in the page that is shown.
+fn view_hints(model: &Model) -> Vec<(Command, &'static str)> {
+    let mut hints = vec![(Command::Close, "list")];
+    match model.shown_tab() {
+        Tab::Diff => hints.extend([
+            (Command::NextPart, "file"),
+            (Command::NextFound, "hunk"),
+            (Command::Mark, "seen"),
+            (Command::Remark, "comment"),
+            (Command::Send, "send"),
+            (Command::Merge, "merge"),
+        ]),
+        Tab::Conversation => hints.extend([
+            (Command::NextPart, "turn"),
+            (Command::Open, "open"),
+            (Command::Filter, "search"),
+            (Command::NextFound, "next"),
+            (Command::Send, "send"),
+        ]),
+        Tab::Terminal | Tab::Snapshots | Tab::Runs | Tab::Events => {
+            hints.extend([(Command::Filter, "search"), (Command::NextFound, "next")]);
+        }
+    }
+    hints.extend([(Command::Copy, "copy"), (Command::Zoom, "zoom")]);
+    hints
 }
 
 /// What fits the session in hand comes first.

@@ -1,7 +1,7 @@
 //! Where everything is: side by side where there is room, one above the other where not.
 
 use super::pen::Pen;
-use crate::model::Model;
+use crate::model::{Model, Zoom};
 use ratatui_core::layout::Rect;
 
 /// From this width on the list and the session stand side by side.
@@ -59,13 +59,29 @@ impl Layout {
     pub(super) fn draw_rule(&self, model: &Model, pen: &mut Pen<'_>) {
         let Some(detail) = self.detail else { return };
         let style = model.theme.line();
+        if self.list.height == 0 {
+            return;
+        }
+        let (seen, lines) = super::list::seen(model, self.list);
         if detail.y > self.list.y {
             let line = "─".repeat(usize::from(self.list.width));
             pen.put(self.list.x, detail.y - 1, self.list.width, &line, style);
-        } else {
-            for y in detail.y..detail.bottom() {
-                pen.put(self.list.right(), y, 1, "│", style);
+            if seen.len() < lines {
+                let up = if seen.start > 0 { "↑" } else { " " };
+                let down = if seen.end < lines { "↓" } else { " " };
+                let mark = format!("{up}{down}");
+                pen.put_over(self.list.right(), detail.y - 1, 4, &mark, model.theme.accent());
             }
+            return;
+        }
+        // The part of the rule beside which the list is seen.
+        let rows = usize::from(self.list.height);
+        let part = |line: usize| (line * rows).checked_div(lines).unwrap_or(0);
+        let thumb = if seen.len() < lines { part(seen.start)..part(seen.end).max(1) } else { 0..0 };
+        for (row, y) in (detail.y..detail.bottom()).enumerate() {
+            let (line, style) =
+                if thumb.contains(&row) { ("┃", model.theme.faint()) } else { ("│", style) };
+            pen.put(self.list.right(), y, 1, line, style);
         }
     }
 }
@@ -79,8 +95,15 @@ pub(super) fn middle(area: Rect, columns: u16, rows: u16) -> Rect {
 }
 
 fn split(model: &Model, body: Rect) -> (Rect, Option<Rect>) {
-    if model.list.lines.is_empty() {
-        return (body, None);
+    match model.pane.zoom {
+        _ if model.list.lines.is_empty() => return (body, None),
+        Zoom::List => return (body, None),
+        Zoom::Full => {
+            let x = body.x + 1;
+            let detail = Rect { x, width: body.width.saturating_sub(1), ..body };
+            return (Rect { width: 0, height: 0, ..body }, Some(detail));
+        }
+        Zoom::Half => {}
     }
     if body.width >= WIDE {
         let beside = body.width.saturating_sub(DETAIL_COLUMNS + 2);

@@ -12,6 +12,7 @@ use glis_wire::need::Need;
 use glis_wire::view::SessionRow;
 use ratatui_core::layout::Rect;
 use ratatui_core::style::{Modifier, Style};
+use std::ops::Range;
 
 /// Stands before what is pinned.
 const PINNED: &str = "^";
@@ -119,6 +120,9 @@ fn repository_columns(model: &Model) -> Option<u16> {
 }
 
 pub(super) fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
+    if area.height == 0 {
+        return;
+    }
     if model.list.lines.is_empty() {
         return nothing(model, pen, area);
     }
@@ -168,6 +172,12 @@ pub(super) fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
             }
         }
     }
+}
+
+/// Which lines of the list are seen, of how many.
+pub(super) fn seen(model: &Model, area: Rect) -> (Range<usize>, usize) {
+    let (first, lines) = (first_line(model, area.height), model.list.lines.len());
+    (first..(first + usize::from(area.height)).min(lines), lines)
 }
 
 pub(super) fn in_sight(model: &Model, area: Rect) -> Vec<String> {

@@ -13,7 +13,10 @@ const ROWS_MAX: usize = 6;
 type Row = Vec<(String, Style)>;
 
 pub(super) fn rows(model: &Model, columns: u16) -> u16 {
-    let typed = matches!(model.mode, Mode::Filter | Mode::Past { words: Some(_) });
+    let typed = matches!(
+        model.mode,
+        Mode::Filter | Mode::Past { words: Some(_) } | Mode::View { words: Some(_) }
+    );
     match &model.notice {
         Some(notice) if !typed => {
             let rows = lines(notice, columns, model.theme).len();
@@ -51,7 +54,7 @@ pub(super) fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
     }
     let theme = model.theme;
     let room = area.width.saturating_sub(2);
-    if let Mode::Past { words: Some(words) } = &model.mode {
+    if let Mode::Past { words: Some(words) } | Mode::View { words: Some(words) } = &model.mode {
         let x = pen.put(area.x + 1, area.y, room, "/", theme.accent());
         pen.put(x, area.y, room.saturating_sub(1), words.text(), theme.text());
         return;

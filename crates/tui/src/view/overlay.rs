@@ -12,8 +12,14 @@ use ratatui_core::layout::Rect;
 
 pub(super) fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
     match &model.mode {
-        Mode::List | Mode::Asks { .. } | Mode::Past { words: None } | Mode::Pick { .. } => {}
-        Mode::Past { words: Some(words) } => pen.cursor = bottom_cursor(words, area),
+        Mode::List
+        | Mode::Asks { .. }
+        | Mode::Past { words: None }
+        | Mode::View { words: None }
+        | Mode::Pick { .. } => {}
+        Mode::Past { words: Some(words) } | Mode::View { words: Some(words) } => {
+            pen.cursor = bottom_cursor(words, area);
+        }
         Mode::Inline { .. } => {
             let content = super::content(model);
             pen.cursor = content.and_then(|area| super::terminal::cursor_at(model, area));

@@ -18,7 +18,11 @@ pub(super) fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
     match &model.pane.preview.shown {
         Shown::Nothing => {}
         Shown::Refused(told) => pen.told(area, told, theme.tone(Tone::Attention)),
-        Shown::Screen(screen, _) => show(screen, window(model, screen, area), pen, area),
+        Shown::Screen(screen, _) => {
+            let window = window(model, screen, area);
+            show(screen, window, pen, area);
+            cut(screen, window, pen, area);
+        }
     }
 }
 
@@ -27,7 +31,8 @@ pub(super) fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
 fn window(model: &Model, screen: &Screen, area: Rect) -> (u16, u16) {
     let (column, row) = screen.cursor();
     let inline = matches!(model.mode, Mode::Inline { .. });
-    let first_column = if inline { column.saturating_sub(area.width.saturating_sub(1)) } else { 0 };
+    // Beside the mark that it goes on.
+    let first_column = if inline { column.saturating_sub(area.width.saturating_sub(2)) } else { 0 };
     (first_column, row.saturating_sub(area.height.saturating_sub(1)))
 }
 
@@ -109,6 +114,37 @@ fn show(screen: &Screen, (first_column, first_row): (u16, u16), pen: &mut Pen<'_
     if let Some(cell) = cursor.and_then(|place| pen.buffer.cell_mut(place)) {
         cell.set_style(Style::new().add_modifier(Modifier::REVERSED));
     }
+}
+
+/// A mark at the edge of each row that goes on beyond it.
+fn cut(screen: &Screen, (first_column, first_row): (u16, u16), pen: &mut Pen<'_>, area: Rect) {
+    let right = area.right().saturating_sub(1);
+    let line = pen.theme.line();
+    screen.each_cell(|column, row, text, _| {
+        let x = match column.checked_sub(first_column) {
+            None => area.x,
+            Some(column) if column >= area.width => right,
+            Some(_) => return,
+        };
+        let y = row.checked_sub(first_row).filter(|y| *y < area.height && text != " ");
+        if let Some(cell) = y.and_then(|y| pen.buffer.cell_mut((x, area.y + y))) {
+            cell.set_symbol(super::detail::CUT).set_style(line);
+        }
+    });
+}
+
+/// The rows that are seen, as wide as the terminal is.
+pub(super) fn whole_rows(model: &Model, area: Rect) -> Option<Vec<String>> {
+    let Shown::Screen(screen, _) = &model.pane.preview.shown else { return None };
+    let (_, first) = window(model, screen, area);
+    let mut rows = vec![String::new(); usize::from(area.height)];
+    screen.each_cell(|_, row, text, _| {
+        let row = row.checked_sub(first).and_then(|row| rows.get_mut(usize::from(row)));
+        if let Some(row) = row {
+            row.push_str(text);
+        }
+    });
+    Some(rows.into_iter().map(|row| row.trim_end().to_owned()).collect())
 }
 
 fn style_of(look: Look, no_colour: bool) -> Style {
