@@ -8,6 +8,7 @@ mod deed;
 mod editor;
 mod fits;
 mod input;
+mod keyed;
 mod message;
 mod model;
 mod palette;

@@ -1,7 +1,7 @@
 //! What reaches the model, and what it wants done: everything outside lies between these two.
 
 use crate::input::Input;
-use crate::model::{FilePatch, Lead};
+use crate::model::{Agents, FilePatch, Lead};
 use glis_client::Fault;
 use glis_client::labels::Tone;
 use glis_core::Status;
@@ -80,8 +80,10 @@ pub(crate) enum Msg {
     Judged(Result<Vec<Judged>, Told>),
     /// How far the plans of some repositories are, and their runs.
     Plans(Result<(Vec<PlanRow>, Vec<RunView>), Told>),
-    /// A plan was read from this file.
-    Plan { file: String, result: Result<Box<PlanFile>, Told> },
+    /// A plan was read from this file of a repository.
+    Plan { repo: String, file: String, result: Result<Box<PlanFile>, Told> },
+    /// The agents that there are.
+    Agents(Agents),
     /// The user is back from an editor, with this text.
     Edited(Result<String, Told>),
     /// The user is back from a session's own terminal.
@@ -271,6 +273,8 @@ pub(crate) enum Effect {
     FetchTrash,
     /// Get what the rules have said.
     FetchJudged,
+    /// Find out which agents there are.
+    FindAgents,
     /// See how far the plans of these repositories are.
     LookAtPlans(BTreeSet<String>),
     /// Read a plan of a repository, and how far it is; without a file the repository's own.

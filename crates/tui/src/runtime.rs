@@ -382,6 +382,7 @@ impl Runtime {
             Effect::FindLead { session, request } => self.calls.find_lead(session, request),
             Effect::FetchTrash => self.calls.trash(),
             Effect::FetchJudged => self.calls.judged(),
+            Effect::FindAgents => self.calls.find_agents(),
             Effect::LookAtPlans(repos) => self.calls.look_at_plans(repos),
             Effect::ReadPlan { repo, file } => self.calls.read_plan(repo, file),
             Effect::Search { words } => self.calls.search(words),

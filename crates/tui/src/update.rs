@@ -27,6 +27,7 @@ pub(crate) use drafts::unsent;
 use crate::chord::{Chord, Code, Held};
 use crate::command::Command;
 use crate::input::Input;
+use crate::keyed::keyed;
 use crate::keymap::Place;
 use crate::message::{Effect, Msg, Now, PreviewNews, Tab, TaskPlace, Told};
 use crate::model::{Access, Kind, Link, Mode, Model, Notice, Page, Preview, Reader, Shown, Zoom};
@@ -122,7 +123,8 @@ fn hear(model: &mut Model, msg: Msg) {
             // What is folded is counted by what became of it.
             model.list.settles_at.get_or_insert(model.now.ms + SETTLE_MS / 4);
         }
-        Msg::Plan { file, result } => plan::arrived(model, &file, result),
+        Msg::Plan { repo, file, result } => plan::arrived(model, (repo, file), result),
+        Msg::Agents(agents) => model.house.agents = Some(agents),
         Msg::Edited(result) => boxes::edited(model, result),
         Msg::Returned(result) => returned(model, result),
         Msg::Changes { session, files } => {
@@ -383,6 +385,9 @@ fn repository(model: &mut Model, hint: &str) -> Option<String> {
 
 /// Says what went wrong, and the next step.
 fn wrong(model: &mut Model, told: Told) {
+    let Told { message, hint } = told;
+    let hint = hint.map(|hint| keyed(model, &hint));
+    let told = Told { message: keyed(model, &message), hint };
     let until = model.now.ms + WRONG_MS;
     model.notice = Some(Notice { told, kind: Kind::Wrong, until });
 }

@@ -229,7 +229,7 @@ const READING: &[Step] = &[
     ("list next-part", "]", "h list  ] file"),
     ("view close", "h", "? keys"),
     ("list part-before", "[", "h list  ] file"),
-    ("view mark", "Space", "1 seen"),
+    ("view mark", "Space", "1 of 2 files seen"),
     ("view next-part", "]", "b.txt ─"),
     ("view part-before", "[", "line-1"),
     ("view down", "j j", "line-1"),

@@ -19,8 +19,7 @@ fn a_diff_is_walked_and_comments_on_its_lines_are_one_message() -> Outcome {
     tmux.key("one", "]")?;
     tmux.sees("one", "h list  ] file")?;
     tmux.key("one", "Space")?;
-    tmux.sees("one", "1 seen")?;
-    tmux.sees("one", "✓ notes.txt")?;
+    tmux.sees("one", "✓ 1 of 2 files seen")?;
     tmux.run(&["send-keys", "-t", "one", "[", "j", "j"])?;
     tmux.key("one", "c")?;
     tmux.sees("one", "comment on notes.txt:1")?;

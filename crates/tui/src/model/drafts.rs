@@ -1,5 +1,6 @@
 //! What was typed and not sent.
 
+use super::NewBox;
 use crate::editor::Editor;
 use std::collections::BTreeMap;
 
@@ -11,12 +12,14 @@ pub(crate) struct Drafts {
     pub(crate) texts: BTreeMap<String, Editor>,
     /// When what is typed is kept, in case that the program is killed in the middle of it.
     pub(crate) keeps_at: Option<u64>,
+    /// The box of a session that was refused, for the next time that it is opened.
+    pub(crate) refused: Option<Box<NewBox>>,
 }
 
 impl Drafts {
     pub(crate) fn of(kept: BTreeMap<String, String>) -> Self {
         let texts = kept.into_iter().map(|(id, text)| (id, Editor::with(&text))).collect();
-        Self { texts, keeps_at: None }
+        Self { texts, ..Self::default() }
     }
 
     /// What was typed for a session.

@@ -20,6 +20,7 @@ pub(crate) enum Field {
     Model,
     Base,
     AutoYes,
+    Repository,
     Repeat,
     Max,
     Until,
@@ -51,13 +52,14 @@ pub(crate) enum Kind {
 
 impl Field {
     /// From the top of the box: when each is asked for, and what is written before it.
-    pub(crate) const ALL: [(Self, Kind, &str); 23] = [
+    pub(crate) const ALL: [(Self, Kind, &str); 24] = [
         (Self::Prompt, Kind::Usual, "prompt"),
         (Self::Name, Kind::Usual, "name"),
         (Self::Agent, Kind::Usual, "agent"),
         (Self::Model, Kind::Usual, "model"),
         (Self::Base, Kind::Usual, "base"),
         (Self::AutoYes, Kind::Usual, "auto-yes"),
+        (Self::Repository, Kind::Usual, "works on"),
         (Self::Repeat, Kind::Usual, "repeat"),
         (Self::Max, Kind::OfLoop, "at most"),
         (Self::Until, Kind::OfLoop, "until"),

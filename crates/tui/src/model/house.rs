@@ -10,6 +10,8 @@ pub(crate) struct House {
     /// Whether anything may start: `running`, `pausing`, `paused`.
     pub(crate) gate: String,
     pub(crate) last_seq: u64,
+    /// The agents that a session can have, once that is known.
+    pub(crate) agents: Option<Agents>,
     /// What was removed, as of when that was last looked at.
     pub(crate) trash: Reading<Vec<TrashView>>,
     /// What the rules have said, newest first, as of when that was last looked at.
@@ -23,10 +25,18 @@ impl Default for House {
             link: Link::Connecting,
             gate: "running".to_owned(),
             last_seq: 0,
+            agents: None,
             trash: Reading::Empty,
             judged: Reading::Empty,
         }
     }
+}
+
+/// Agents that are installed, and which of them a session has that names none.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Agents {
+    pub(crate) installed: Vec<String>,
+    pub(crate) usual: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,6 +2,7 @@
 
 use super::field::{AGENTS, Field, Kind};
 use super::forms::Fields;
+use super::{Agents, Repositories};
 use crate::editor::Editor;
 use crate::wanted::{count, dollars, idle_secs, words};
 use glis_core::looping::{FAILURES_MAX, LoopContext, LoopSpec};
@@ -18,7 +19,9 @@ pub(crate) enum Repeat {
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct NewBox {
-    pub(crate) repo: String,
+    /// The repository of the row in hand; another one may be named.
+    repo: String,
+    repositories: Repositories,
     pub(crate) prompt: Editor,
     /// What was typed into the other fields.
     texts: BTreeMap<Field, Editor>,
@@ -31,8 +34,12 @@ pub(crate) struct NewBox {
 
 impl NewBox {
     /// An empty box for a repository, but for a prompt that was kept.
-    pub(crate) fn of(repo: String, prompt: Editor, repeat: Repeat) -> Self {
-        let mut form = Self { repo, prompt, ..Self::default() };
+    pub(crate) fn of(
+        (repo, repositories): (String, Repositories),
+        prompt: Editor,
+        repeat: Repeat,
+    ) -> Self {
+        let mut form = Self { repo, repositories, prompt, ..Self::default() };
         if repeat == Repeat::Loop {
             form.chosen.insert(Field::Repeat, 1);
         }
@@ -47,15 +54,57 @@ impl NewBox {
     /// of those who ask for it.
     pub(crate) fn fields(&self) -> Vec<Field> {
         let all = self.has_chosen(Field::Options);
-        let fits = |kind: Kind| match kind {
+        let program = self.agent() == Some("command");
+        let fits = |field: Field, kind: Kind| match kind {
             Kind::Usual => true,
+            // What is run has to be said.
+            Kind::More if field == Field::Command && program => true,
             Kind::OfLoop => self.repeat() == Repeat::Loop,
             Kind::More => all,
             Kind::MoreOnce => all && self.repeat() == Repeat::Once,
             Kind::MoreOfLoop => all && self.repeat() == Repeat::Loop,
         };
-        let shown = Field::ALL.into_iter().filter(|(_, kind, _)| fits(*kind));
+        let shown = Field::ALL.into_iter().filter(|(field, kind, _)| fits(*field, *kind));
         shown.map(|(field, ..)| field).collect()
+    }
+
+    fn agent(&self) -> Option<&'static str> {
+        AGENTS.get(self.place(Field::Agent)).copied().flatten()
+    }
+
+    /// The repository that it begins in, or why that is none.
+    pub(crate) fn repository(&self) -> Result<String, String> {
+        match self.typed(Field::Repository) {
+            Some(text) => self.repositories.named(&text),
+            None => Ok(self.repo.clone()),
+        }
+    }
+
+    /// What a field is if nothing is typed.
+    pub(crate) fn usual(&self, field: Field) -> String {
+        match field {
+            Field::Repository => self.repositories.beside(&self.repo),
+            Field::Name => self.proposed().unwrap_or_else(|| field.usual().to_owned()),
+            _ => field.usual().to_owned(),
+        }
+    }
+
+    /// What is chosen in a field that has no text, with what is known of the agents.
+    pub(crate) fn shown(&self, field: Field, agents: Option<&Agents>) -> String {
+        let chosen = self.choice(field);
+        let Some(agents) = agents.filter(|_| field == Field::Agent) else {
+            return chosen.to_owned();
+        };
+        match self.agent() {
+            None => agents.usual.as_ref().map_or_else(
+                || format!("{chosen}: none is installed"),
+                |usual| format!("{chosen}: {usual}"),
+            ),
+            // These come with us, or are named by their command.
+            Some("command" | "rehearsal") => chosen.to_owned(),
+            Some(agent) if agents.installed.iter().any(|one| one == agent) => chosen.to_owned(),
+            Some(agent) => format!("{agent}, which is not installed"),
+        }
     }
 
     pub(crate) fn text(&self, field: Field) -> Option<&Editor> {
@@ -81,7 +130,7 @@ impl NewBox {
     }
 
     /// The name that it gets if none is typed, as far as that is known here.
-    pub(crate) fn proposed(&self) -> Option<String> {
+    fn proposed(&self) -> Option<String> {
         made_from(self.prompt.text())
     }
 
@@ -96,6 +145,7 @@ impl NewBox {
     pub(crate) fn wanted(&self) -> Result<NewSession, (Field, String)> {
         let shown = self.fields();
         let is = |field: Field| shown.contains(&field) && self.has_chosen(field);
+        let repo = self.repository().map_err(|why| (Field::Repository, why))?;
         let (prompt, spec_file) = (self.typed(Field::Prompt), self.typed(Field::Spec));
         let looped = match self.repeat() {
             Repeat::Once => None,
@@ -106,9 +156,9 @@ impl NewBox {
         let argv = self.typed(Field::Command).map_or(Ok(Vec::new()), |text| words(&text));
         Ok(NewSession {
             name: self.typed(Field::Name),
-            agent: AGENTS.get(self.place(Field::Agent)).copied().flatten().map(ToOwned::to_owned),
+            agent: self.agent().map(ToOwned::to_owned),
             prompt,
-            repo: self.repo.clone(),
+            repo: repo.clone(),
             base: self.typed(Field::Base),
             in_place: is(Field::Place),
             headless: is(Field::Headless),
@@ -121,7 +171,7 @@ impl NewBox {
             remove_worktree: is(Field::Worktree).then(|| self.place(Field::Worktree) == 1),
             keep_process: is(Field::KeepProcess),
             looped,
-            spec_file: spec_file.map(|file| self.in_repo(file)),
+            spec_file: spec_file.map(|file| in_repo(&repo, file)),
         })
     }
 
@@ -156,11 +206,11 @@ impl NewBox {
             file: None,
         })
     }
+}
 
-    /// A path of the repository as a whole one.
-    fn in_repo(&self, path: String) -> String {
-        if path.starts_with('/') { path } else { format!("{}/{path}", self.repo) }
-    }
+/// A path of the repository as a whole one.
+fn in_repo(repo: &str, path: String) -> String {
+    if path.starts_with('/') { path } else { format!("{repo}/{path}") }
 }
 
 impl Fields for NewBox {

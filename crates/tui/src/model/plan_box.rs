@@ -1,8 +1,8 @@
 //! The box that a plan is executed from.
 
-use super::Reading;
 use super::forms::Fields;
 use super::new_box::moved;
+use super::{Reading, Repositories};
 use crate::editor::Editor;
 use crate::wanted::count;
 use glis_core::plain::shell_word;
@@ -16,18 +16,21 @@ pub(crate) enum PlanField {
     Only,
     Jobs,
     Review,
+    Repository,
     File,
 }
 
 impl PlanField {
     /// From the top. The file is seldom another one than the repository's own.
-    pub(crate) const ALL: [Self; 4] = [Self::Only, Self::Jobs, Self::Review, Self::File];
+    pub(crate) const ALL: [Self; 5] =
+        [Self::Only, Self::Jobs, Self::Review, Self::Repository, Self::File];
 
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Only => "tasks",
             Self::Jobs => "at a time",
             Self::Review => "review",
+            Self::Repository => "works on",
             Self::File => "file",
         }
     }
@@ -35,10 +38,13 @@ impl PlanField {
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct PlanBox {
-    pub(crate) repo: String,
+    /// The repository of the row in hand; another one may be named.
+    repo: String,
+    repositories: Repositories,
+    pub(crate) other: Editor,
     pub(crate) file: Editor,
-    /// The file that was read, or is.
-    pub(crate) read: String,
+    /// The repository and the file that were read, or are.
+    pub(crate) read: (String, String),
     pub(crate) reading: Reading<Box<PlanFile>>,
     /// None for all of it, else the number of a task behind it.
     only: usize,
@@ -50,8 +56,21 @@ pub(crate) struct PlanBox {
 }
 
 impl PlanBox {
-    pub(crate) fn of(repo: String) -> Self {
-        Self { repo, ..Self::default() }
+    pub(crate) fn of(repo: String, repositories: Repositories) -> Self {
+        Self { repo, repositories, ..Self::default() }
+    }
+
+    /// The repository whose plan it is, or why that is none.
+    pub(crate) fn repository(&self) -> Result<String, String> {
+        match self.other.text().trim() {
+            "" => Ok(self.repo.clone()),
+            text => self.repositories.named(text),
+        }
+    }
+
+    /// What can be typed in place of the repository.
+    pub(crate) fn beside(&self) -> String {
+        self.repositories.beside(&self.repo)
     }
 
     pub(crate) fn found(&self) -> Option<&PlanFile> {
@@ -71,13 +90,14 @@ impl PlanBox {
             (PlanField::Only, None) => "all, in their order".to_owned(),
             (PlanField::Review, _) if self.review => "stop after each task, for a look".to_owned(),
             (PlanField::Review, _) => "no: go on by itself".to_owned(),
-            (PlanField::Jobs | PlanField::File, _) => String::new(),
+            (PlanField::Jobs | PlanField::Repository | PlanField::File, _) => String::new(),
         }
     }
 
-    /// Whether another file is named than the one that was read.
+    /// Whether another file is named than the one that was read, or another repository.
     pub(crate) fn wants_another(&self) -> bool {
-        self.file.text().trim() != self.read
+        let (repo, file) = &self.read;
+        self.file.text().trim() != file || self.repository().is_ok_and(|named| named != *repo)
     }
 
     /// What is asked before it is executed: which plan, of which repository, and how much of it.
@@ -90,7 +110,7 @@ impl PlanBox {
             (None, 1) => "1 task".to_owned(),
             (None, many) => format!("{many} tasks"),
         };
-        format!("Execute the plan `{title}` of {}: {how_many}?", self.repo)
+        format!("Execute the plan `{title}` of {}: {how_many}?", self.read.0)
     }
 
     /// The call that executes it and the line that does the same; none before it is read, or why not.
@@ -138,13 +158,14 @@ impl Fields for PlanBox {
                 self.only = moved(self.only, by, tasks + 1);
             }
             PlanField::Review => self.review = !self.review,
-            PlanField::Jobs | PlanField::File => {}
+            PlanField::Jobs | PlanField::Repository | PlanField::File => {}
         }
     }
 
     fn text_in_hand(&mut self) -> Option<&mut Editor> {
         match self.field {
             PlanField::Jobs => Some(&mut self.jobs),
+            PlanField::Repository => Some(&mut self.other),
             PlanField::File => Some(&mut self.file),
             PlanField::Only | PlanField::Review => None,
         }

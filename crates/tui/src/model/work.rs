@@ -1,6 +1,6 @@
 //! What was asked for here: under way, or done.
 
-use super::{Executed, InHand};
+use super::{Executed, InHand, NewBox};
 use crate::deed::{Deed, Reply};
 use glis_wire::view::SessionRow;
 use std::collections::BTreeMap;
@@ -86,6 +86,8 @@ pub(crate) struct UnderWay {
     pub(crate) label: &'static str,
     /// What a new session is to be told.
     pub(crate) prompt: Option<String>,
+    /// The box that it was asked for in: where that is refused, what was typed there is not lost.
+    pub(crate) form: Option<Box<NewBox>>,
 }
 
 #[derive(Debug, Clone, PartialEq)]

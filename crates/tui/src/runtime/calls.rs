@@ -3,7 +3,7 @@
 use super::post::Post;
 use super::{Setup, deliver};
 use crate::message::{Fetched, Judged, Msg, Said, Tab, TaskPlace, Told, Wish};
-use crate::model::{FilePatch, Lead, read_patch};
+use crate::model::{Agents, FilePatch, Lead, read_patch};
 use glis_client::labels::Tone;
 use glis_client::{Client, Connector, Fault, Quiet, Streamed};
 use glis_core::verdict::Verdict;
@@ -170,11 +170,21 @@ impl Calls {
 
     pub(super) fn read_plan(&self, repo: String, file: String) {
         let named = Some(file.clone()).filter(|file| !file.is_empty());
-        let request = Request::Plan(PlanRequest::Read { place: repo, file: named });
-        let found = move |result| Msg::Plan { file, result };
+        let request = Request::Plan(PlanRequest::Read { place: repo.clone(), file: named });
+        let found = move |result| Msg::Plan { repo, file, result };
         self.ask(found, |client| {
             let answer = client.call(request)?;
             if let Response::PlanFile(file) = answer { Ok(file) } else { Err(Fault::unfit()) }
+        });
+    }
+
+    /// Finds out which agents there are. Where that fails, none is marked.
+    pub(super) fn find_agents(&self) {
+        let found = |agents: Result<Agents, Told>| agents.map_or(Msg::Time, Msg::Agents);
+        self.ask(found, |client| {
+            let answer = client.call(Request::DaemonStatus)?;
+            let Response::Daemon(daemon) = answer else { return Err(Fault::unfit()) };
+            Ok(Agents { installed: daemon.agents, usual: daemon.default_agent })
         });
     }
 

@@ -175,7 +175,11 @@ fn play(keys: &str) -> Vec<Effect> {
             }
             "PLAN" => {
                 let result = Ok(Box::new(super::plans::found()));
-                desk.tell(Msg::Plan { file: String::new(), result });
+                desk.tell(Msg::Plan {
+                    repo: super::plans::REPO.to_owned(),
+                    file: String::new(),
+                    result,
+                });
             }
             "TRASH" => drop(desk.tell(Msg::Trash(Ok(super::house::removed())))),
             key => {

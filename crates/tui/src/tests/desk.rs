@@ -172,6 +172,7 @@ fn describe(effect: &Effect) -> Option<String> {
         | Effect::LookAt(_)
         | Effect::Follow(_)
         | Effect::LookAtPlans(_)
+        | Effect::FindAgents
         | Effect::FindBase { .. }
         | Effect::Fit { .. }
         | Effect::FindLead { .. }

@@ -3,7 +3,7 @@
 use super::desk::{Desk, few};
 use crate::input::Input;
 use crate::message::{Msg, Told};
-use crate::model::Mode;
+use crate::model::{Agents, Mode};
 use crate::theme::Ground;
 use glis_core::Status;
 use glis_wire::client::Response;
@@ -108,9 +108,10 @@ fn what_was_typed_for_a_new_session_is_kept() {
 fn on_a_small_terminal_the_field_in_hand_is_seen() {
     let mut desk = Desk::with(few(), (40, 12), Ground::Dark);
     desk.press("N words");
-    for word in
-        ["name", "agent", "model", "base", "auto-yes", "repeat", "at most", "until", "options"]
-    {
+    for word in [
+        "name", "agent", "model", "base", "auto-yes", "works on", "repeat", "at most", "until",
+        "options",
+    ] {
         desk.press("tab");
         assert!(desk.frame().contains(&format!("│ {word} ")), "{word}\n{}", desk.frame());
     }
@@ -157,4 +158,47 @@ fn what_is_pasted_has_lines_only_where_the_field_has() {
     let frame = desk.frame();
     assert!(frame.contains("│ base      one two "), "{frame}");
     assert!(desk.press("enter").contains("Some(\"one\\ntwo\")"));
+}
+
+/// Begun where another repository is named; and a refusal loses nothing that was typed.
+#[test]
+fn a_box_names_its_repository_and_agents_and_is_there_again_after_a_refusal() {
+    let mut desk = Desk::new(few());
+    desk.press("n Go tab blue");
+    let agents = Agents { installed: vec!["codex".to_owned()], usual: Some("codex".to_owned()) };
+    desk.tell(Msg::Agents(agents));
+    assert!(desk.frame().contains("as configured: codex"), "{}", desk.frame());
+    desk.press("tab right");
+    assert!(desk.frame().contains("‹ claude, which is not installed ›"), "{}", desk.frame());
+    desk.press("right tab tab tab tab nowhere enter");
+    assert!(desk.frame().contains("no repository `nowhere` is known here"), "{}", desk.frame());
+    let begun = desk.typed("ctrl+u");
+    assert!(begun.is_empty());
+    desk.press("server enter");
+    let line = &desk.model.work.history[0].line;
+    assert_eq!(line, "glis new blue --agent codex --prompt Go --repo /home/ada/src/server");
+    let told = Told { message: "`blue` is taken".to_owned(), hint: None };
+    desk.tell(Msg::Ended { ticket: 1, result: Err(told) });
+    let frame = desk.frame();
+    assert!(frame.contains("`blue` is taken") && frame.contains("works on  server"), "{frame}");
+    assert!(desk.press("enter").contains(r#"new Some("blue") Some("codex") Some("Go")"#));
+    // Whoever does something else meanwhile has it the next time.
+    desk.press("s half");
+    let told = Told { message: "`blue` is taken".to_owned(), hint: None };
+    desk.tell(Msg::Ended { ticket: 2, result: Err(told) });
+    assert!(desk.frame().contains("message to fix-login"), "{}", desk.frame());
+    desk.press("esc n");
+    let frame = desk.frame();
+    assert!(frame.contains("prompt    Go") && frame.contains("name      blue"), "{frame}");
+    // What is run is asked for as soon as it is a program.
+    desk.press("tab tab right right right");
+    assert!(desk.frame().contains("command   a program"), "{}", desk.frame());
+}
+
+#[test]
+fn a_plan_of_another_repository_is_read() {
+    let mut desk = Desk::new(few());
+    desk.press("e tab tab tab server");
+    assert_eq!(desk.press("tab"), r#"read plan /home/ada/src/server """#);
+    assert!(desk.frame().contains("execute the plan of server"), "{}", desk.frame());
 }

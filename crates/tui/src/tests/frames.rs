@@ -84,7 +84,7 @@ fn forty_columns_are_enough() {
   ● docs      app    (2 queued)      5m
  at rest 1
   ‖ api       server edit src/api…   5m
- a answer  enter attach  s send  ? keys
+ a answer  R restart             ? keys
 ",
     );
 }

@@ -219,7 +219,11 @@ fn a_plan_that_is_begun_here_has_its_running_task_in_hand_until_a_key() {
     desk.press("e");
     let found = super::plans::found();
     let plan = found.executed.clone().unwrap();
-    desk.tell(Msg::Plan { file: String::new(), result: Ok(Box::new(found)) });
+    desk.tell(Msg::Plan {
+        repo: super::plans::REPO.to_owned(),
+        file: String::new(),
+        result: Ok(Box::new(found)),
+    });
     desk.press("enter y");
     desk.tell(Msg::Ended { ticket: 1, result: Ok(Box::new(Response::Plan(plan))) });
     assert_eq!(desk.selected(), "shell");

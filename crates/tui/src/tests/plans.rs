@@ -10,6 +10,9 @@ use glis_wire::client::{Request, Response};
 use glis_wire::plan::{PlanFile, PlanRequest, PlanView};
 use serde_json::json;
 
+/// The repository of its plans.
+pub(super) const REPO: &str = "/home/ada/src/app";
+
 /// A plan of two tasks, of which the first is done.
 pub(super) fn found() -> PlanFile {
     let written = json!({
@@ -38,7 +41,11 @@ pub(super) fn found() -> PlanFile {
 }
 
 fn read(desk: &mut Desk, file: &str) {
-    desk.tell(Msg::Plan { file: file.to_owned(), result: Ok(Box::new(found())) });
+    desk.tell(Msg::Plan {
+        repo: REPO.to_owned(),
+        file: file.to_owned(),
+        result: Ok(Box::new(found())),
+    });
 }
 
 #[test]
@@ -89,7 +96,7 @@ fn another_file_is_read_before_it_is_executed() {
     desk.press("e");
     let told =
         Told { message: "cannot read it".to_owned(), hint: Some("glis plan new".to_owned()) };
-    desk.tell(Msg::Plan { file: String::new(), result: Err(told) });
+    desk.tell(Msg::Plan { repo: REPO.to_owned(), file: String::new(), result: Err(told) });
     let frame = desk.frame();
     assert!(frame.contains("cannot read it") && frame.contains("glis plan new"), "{frame}");
     assert_eq!(desk.press("shift+tab b.toml enter"), r#"read plan /home/ada/src/app "b.toml""#);

@@ -165,7 +165,7 @@ fn a_diff_is_walked_ticked_searched_and_copied() {
     assert_eq!(at(&desk), "2 +a = 22", "backwards and around");
     // As a patch has them, with their tabs.
     assert_eq!(desk.press("v j y"), "copy \"+a = 22\\n+\\tb\"");
-    desk.press("esc h");
+    desk.press("h");
     assert_eq!(desk.model.mode, Mode::List);
 }
 

@@ -61,7 +61,7 @@ fn the_overview_on_a_wide_screen() {
   ● docs      app    claude    (2 queued)                                               212M   5m │
  at rest 1                                                                                        │
   ‖ api       server claude    edit src/api.rs                                                 5m │
- a answer  enter attach  s send  ctrl+x p pause  n new  q quit                                                                                                                                   ? keys
+ a answer  R restart  2 what was said  D remove  n new  q quit                                                                                                                                   ? keys
 ");
 }
 
@@ -73,7 +73,6 @@ fn a_box_for_a_loop_on_a_usual_terminal() {
         "
  glis  1 waiting  1 failed  1 busy  4 sessions
  needs you 1
-▌ ? fix-login app    claude    Bash: rm -rf target                           5m
   ╭─ new loop in app ────────────────────────────────────────────────────────╮
   │ prompt    Check a page                                                   │
   │ name      check-a-page                                                   │
@@ -81,6 +80,7 @@ fn a_box_for_a_loop_on_a_usual_terminal() {
   │ model     the agent's own choice                                         │
   │ base      the current commit                                             │
   │ auto-yes  off: you are asked                                             │
+  │ works on  app; or server, or a path                                      │
   │ repeat    loop: the prompt again and again                               │
   │ at most   as many iterations as it takes                                 │
   │ until     a command that succeeds, such as `cargo test`                  │

@@ -98,7 +98,7 @@ fn desk(size: (u16, u16), ground: Ground, keys: &str) -> Desk {
         desk.tell(Msg::Trash(Ok(if keys.ends_with("EMPTY") { Vec::new() } else { removed() })));
         desk.tell(Msg::Judged(Ok(judged())));
         let result = Ok(Box::new(super::plans::found()));
-        desk.tell(Msg::Plan { file: String::new(), result });
+        desk.tell(Msg::Plan { repo: super::plans::REPO.to_owned(), file: String::new(), result });
     }
     if let Some(page) = page(keys) {
         let session = desk.model.hand.selected.clone().unwrap();
@@ -215,9 +215,9 @@ fn everything_that_is_drawn_can_be_read_in_both_themes() {
 #[test]
 fn a_failure_is_told_whole_with_its_next_step() {
     let message = "cannot compact `fix-login`, status: idle".to_owned();
-    let hint =
-        "`glis stop fix-login` ends its process and keeps everything; then it can be compacted";
-    let told = Told { message, hint: Some(hint.to_owned()) };
+    // The next step is a key.
+    let rest = "ends its process and keeps everything; then it can be compacted";
+    let told = Told { message, hint: Some(format!("`glis stop fix-login` {rest}")) };
     for size in [(40, 24), (80, 24), (200, 50)] {
         let mut desk = Desk::with(few(), size, Ground::Dark);
         desk.tell(Msg::Failed(told.clone()));
@@ -226,7 +226,7 @@ fn a_failure_is_told_whole_with_its_next_step() {
         let words: Vec<_> = desk.frame().split_whitespace().map(ToOwned::to_owned).collect();
         let found = words.join(" ");
         assert!(
-            found.contains(&format!("✗ {} {hint}", told.message)),
+            found.contains(&format!("✗ {} S {rest}", told.message)),
             "{size:?}\n{}",
             desk.frame()
         );

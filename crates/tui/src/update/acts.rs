@@ -112,8 +112,14 @@ pub(super) fn act(model: &mut Model, id: &str, deed: Deed) {
     let task = model.rows.all.get(id).and_then(|session| of_task(model, session, &deed));
     let (request, line) = task.unwrap_or_else(|| (deed.request(id), deed.line(&name)));
     let label = deed.doing();
-    let under_way =
-        UnderWay { id: Some(id.to_owned()), name, deed: Some(deed), label, prompt: None };
+    let under_way = UnderWay {
+        id: Some(id.to_owned()),
+        name,
+        deed: Some(deed),
+        label,
+        prompt: None,
+        form: None,
+    };
     call(model, under_way, request, line);
 }
 
@@ -136,7 +142,8 @@ fn of_task(model: &Model, session: &View, deed: &Deed) -> Option<(Request, Strin
 /// Asks something of the whole house.
 pub(super) fn of_all(model: &mut Model, (request, line): (Request, String), label: &'static str) {
     if !refuses(model) {
-        let under_way = UnderWay { id: None, name: String::new(), deed: None, label, prompt: None };
+        let name = String::new();
+        let under_way = UnderWay { id: None, name, deed: None, label, prompt: None, form: None };
         call(model, under_way, request, line);
     }
 }

@@ -59,7 +59,7 @@ fn pause(model: &mut Model, what: &Executed, mode: PauseMode) {
         }
         Executed::Plan(plan) => {
             let (deed, label) = (Some(Deed::Pause(PauseWith::PLAIN)), "PAUSING...");
-            let under_way = UnderWay { id: Some(id), name, deed, label, prompt: None };
+            let under_way = UnderWay { id: Some(id), name, deed, label, prompt: None, form: None };
             let request = Request::Plan(PlanRequest::Pause { plan: plan.clone(), mode });
             let line = "# ctrl+c of `glis execute`".to_owned();
             call(model, under_way, request, line);

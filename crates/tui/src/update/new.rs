@@ -6,6 +6,7 @@ use crate::chord::Chord;
 use crate::deed::new_session;
 use crate::editor::Editor;
 use crate::keymap::{leaves_box, submits};
+use crate::message::{Effect, Told};
 use crate::model::{Mode, Model, NEW_DRAFT, NewBox, Repeat, UnderWay};
 
 /// Opens the box for a new session, with what was typed into it and not begun.
@@ -13,12 +14,32 @@ pub(super) fn open(model: &mut Model, repeat: Repeat) {
     if refuses(model) {
         return;
     }
-    let hint = "start glis inside one, or `glis new --repo DIR`";
-    let Some(repo) = repository(model, hint) else { return };
     let prompt = model.drafts.texts.get(NEW_DRAFT).cloned().unwrap_or_default();
-    let form = NewBox::of(repo, prompt, repeat);
+    let refused = model.drafts.refused.take().filter(|form| form.repeat() == repeat);
+    let form = if let Some(form) = refused {
+        let mut form = *form;
+        form.prompt = prompt;
+        form
+    } else {
+        let Some(repo) = repository(model, "start glis inside one") else { return };
+        NewBox::of((repo, model.repositories()), prompt, repeat)
+    };
     model.notice = None;
     model.mode = Mode::New(Box::new(form));
+    model.effects.push(Effect::FindAgents);
+}
+
+/// What was asked for in the box was refused: it is open again, or the next time.
+pub(super) fn refused(model: &mut Model, mut form: Box<NewBox>, told: &Told) {
+    if model.mode == Mode::List {
+        form.fault = Some(told.message.clone());
+        model.drafts.texts.remove(NEW_DRAFT);
+        model.mode = Mode::New(form);
+    } else {
+        let text = form.prompt.text().to_owned();
+        model.drafts.give_back(NEW_DRAFT, &text);
+        model.drafts.refused = Some(form);
+    }
 }
 
 pub(super) fn press(model: &mut Model, chord: Chord, mut form: Box<NewBox>) {
@@ -48,7 +69,8 @@ fn begin(model: &mut Model, mut form: Box<NewBox>) {
     let label = if wanted.looped.is_some() { "beginning the loop" } else { "making the session" };
     let prompt = wanted.prompt.clone();
     let (request, line) = new_session(wanted);
-    let under_way = UnderWay { id: None, name, deed: None, label, prompt };
+    form.fault = None;
+    let under_way = UnderWay { id: None, name, deed: None, label, prompt, form: Some(form) };
     call(model, under_way, request, line);
     model.drafts.texts.remove(NEW_DRAFT);
     drafts::keep(model);

@@ -1,13 +1,13 @@
 //! What comes from the daemon: sessions, events, the ends of calls.
 
 use super::{
-    BUSY_LOOK_MS, SETTLE_MS, answered, done, drafts, house, move_on, reader, search, wrong,
+    BUSY_LOOK_MS, SETTLE_MS, answered, done, drafts, house, move_on, new, reader, search, wrong,
 };
 use crate::command::Command;
 use crate::deed::{Deed, loop_line};
 use crate::keymap::Place;
 use crate::message::{Effect, Fetched, Listed, News, Seen, Tab, Told};
-use crate::model::{End, Link, Mode, Model, NEW_DRAFT, Page, Sure, UnderWay, pauses_of};
+use crate::model::{End, Link, Mode, Model, Page, Sure, UnderWay, pauses_of};
 use glis_core::Status;
 use glis_core::plan::RunState;
 use glis_wire::client::Response;
@@ -285,6 +285,9 @@ pub(super) fn ended(model: &mut Model, ticket: u64, result: Result<Box<Response>
         }
         Err(told) => {
             give_back(model, &under_way);
+            if let Some(form) = under_way.form.clone() {
+                new::refused(model, form, &told);
+            }
             wrong(model, told);
         }
     }
@@ -304,11 +307,8 @@ fn has_become(session: &mut SessionRow, deed: &Deed) {
     }
 }
 
-/// Words that did not arrive are a draft again, and so is what a new session was to be told.
+/// Words that did not arrive are a draft again.
 fn give_back(model: &mut Model, under_way: &UnderWay) {
-    if let Some(prompt) = &under_way.prompt {
-        model.drafts.give_back(NEW_DRAFT, prompt);
-    }
     let words = under_way.deed.as_ref().and_then(Deed::words);
     if let Some((id, words)) = under_way.id.as_deref().zip(words) {
         model.drafts.give_back(id, words);

@@ -13,21 +13,30 @@ pub(super) fn open(model: &mut Model) {
     let hint = "start glis inside one: a plan belongs to it";
     let Some(repo) = repository(model, hint) else { return };
     model.notice = None;
-    let mut form = Box::new(PlanBox::of(repo));
+    let mut form = Box::new(PlanBox::of(repo, model.repositories()));
     read(model, &mut form);
     model.mode = Mode::Plan(form);
 }
 
 fn read(model: &mut Model, form: &mut PlanBox) {
-    form.read = form.file.text().trim().to_owned();
-    form.reading = Reading::Loading;
-    model.effects.push(Effect::ReadPlan { repo: form.repo.clone(), file: form.read.clone() });
+    match form.repository() {
+        Ok(repo) => {
+            form.read = (repo.clone(), form.file.text().trim().to_owned());
+            form.reading = Reading::Loading;
+            model.effects.push(Effect::ReadPlan { repo, file: form.read.1.clone() });
+        }
+        Err(why) => (form.field, form.fault) = (PlanField::Repository, Some(why)),
+    }
 }
 
-/// A plan was read. What was asked for before another file was named is too late.
-pub(super) fn arrived(model: &mut Model, file: &str, result: Result<Box<PlanFile>, Told>) {
+/// A plan was read. What was asked for before another file or repository was named is too late.
+pub(super) fn arrived(
+    model: &mut Model,
+    read: (String, String),
+    result: Result<Box<PlanFile>, Told>,
+) {
     let Mode::Plan(form) = &mut model.mode else { return };
-    if form.read == file {
+    if form.read == read {
         form.reading = result.into();
     }
 }
@@ -42,7 +51,8 @@ pub(super) fn press(model: &mut Model, chord: Chord, mut form: Box<PlanBox>) {
     let was = form.field;
     form.fault = None;
     fields::press(&mut *form, chord);
-    if was == PlanField::File && form.field != was && form.wants_another() {
+    let names = matches!(was, PlanField::File | PlanField::Repository);
+    if names && form.field != was && form.wants_another() {
         read(model, &mut form);
     }
     model.mode = Mode::Plan(form);
@@ -50,7 +60,7 @@ pub(super) fn press(model: &mut Model, chord: Chord, mut form: Box<PlanBox>) {
 
 /// Asks whether it is executed, or reads it first if it is not known yet what that would be.
 fn begin(model: &mut Model, mut form: Box<PlanBox>) {
-    let failed = matches!(form.reading, Reading::Fault(_));
+    let failed = matches!(form.reading, Reading::Fault(_)) || form.repository().is_err();
     if form.wants_another() || failed {
         read(model, &mut form);
         model.mode = Mode::Plan(form);

@@ -205,10 +205,11 @@ pub(super) fn run(model: &mut Model, command: Command) -> bool {
     true
 }
 
-/// A selection ends first, then what was sought, then this.
+/// A selection ends first, then this. What was sought is forgotten: the next `n` is for hunks.
 fn close(model: &mut Model) {
     let reader = &mut model.pane.reader;
-    if reader.from.take().is_none() && std::mem::take(&mut reader.words).is_empty() {
+    if reader.from.take().is_none() {
+        reader.words.clear();
         model.mode = Mode::List;
     }
 }
@@ -312,7 +313,9 @@ fn tick(model: &mut Model) {
     let known = model.pane.remarks.get(id);
     let is_left = |(_, file): &(usize, &FilePatch)| known.is_none_or(|own| !own.has_seen(file));
     let all = || files.iter().enumerate();
+    let (seen, count) = (files.len() - all().filter(is_left).count(), files.len());
     let next = all().skip(at + 1).chain(all().take(at)).find(is_left).map(|(next, _)| next);
+    super::done(model, format!("{seen} of {count} files seen"));
     let Some(next) = next.filter(|_| is_seen) else { return };
     let in_list = matches!(listed, RowOf::Listed(_));
     let wanted = if in_list { RowOf::Listed(next) } else { RowOf::File(next) };

@@ -108,6 +108,32 @@ fn fixed(model: &Model) -> Fixed {
     }
 }
 
+/// What can be done with the session in hand, as it is.
+fn of_row(session: &SessionRow) -> Vec<(Command, &'static str)> {
+    let failed = matches!(session.status, Status::Failed | Status::Interrupted);
+    let mut hints = match (failed, session.status) {
+        (true, _) => Vec::new(),
+        // It has no process to attach to, and a message wakes it.
+        (false, Status::Suspended) => vec![(Command::Send, "wake it")],
+        (false, _) => vec![(Command::Attach, "attach"), (Command::Send, "send")],
+    };
+    if session.status == Status::Pausing {
+        hints.extend([(Command::TogglePause, "cancel"), (Command::Pause, "force")]);
+    } else if session.can_resume {
+        hints.push((Command::Resume, "resume"));
+    } else if session.can_pause && !failed {
+        hints.push((Command::TogglePause, "pause"));
+    }
+    if failed {
+        hints.extend([(Command::Restart, "restart"), (Command::Tab(1), "what was said")]);
+        hints.push((Command::Remove, "remove"));
+    }
+    if session.barred.is_some() || session.record_damaged {
+        hints.insert(0, (Command::Acknowledge, "acknowledge"));
+    }
+    hints
+}
+
 /// The keys that fit the moment, most wanted first, each with what it does.
 pub(super) fn hints(model: &Model) -> Vec<(String, &'static str)> {
     let is_inline = matches!(model.mode, Mode::Inline { .. });
@@ -226,15 +252,7 @@ fn list_hints(model: &Model) -> Vec<(Command, &'static str)> {
             hints.push((Command::New, "new session"));
         }
         Some(session) => {
-            hints.push((Command::Attach, "attach"));
-            hints.push((Command::Send, "send"));
-            if session.status == Status::Pausing {
-                hints.push((Command::TogglePause, "cancel"));
-            } else if session.can_resume {
-                hints.push((Command::Resume, "resume"));
-            } else if session.can_pause {
-                hints.push((Command::TogglePause, "pause"));
-            }
+            hints.extend(of_row(session));
             hints.push((Command::New, "new"));
         }
     }

@@ -227,7 +227,7 @@ fn first_steps(model: &Model) -> [String; 3] {
             let key = model.key(Place::List, Command::New);
             format!("{key} starts an agent in a worktree of its own")
         }
-        None => "start glis inside a git repository, or `glis new --repo DIR`".to_owned(),
+        None => "start glis inside a git repository".to_owned(),
     };
     ["No sessions yet.".to_owned(), begin, "`glis demo` shows all of it in a minute".to_owned()]
 }

@@ -3,7 +3,7 @@
 use super::field::{self, BOX_COLUMNS, Value};
 use super::layout::middle;
 use super::pen::Pen;
-use crate::model::{Field, NewBox, Repeat, folder_of};
+use crate::model::{Field, Model, NewBox, Repeat, folder_of};
 use glis_client::labels::Tone;
 use ratatui_core::layout::Rect;
 
@@ -13,7 +13,7 @@ const WORDS: u16 = 10;
 const PROMPT_ROWS: (u16, u16) = (3, 8);
 const EDGE: u16 = 2;
 
-pub(super) fn draw(pen: &mut Pen<'_>, area: Rect, form: &NewBox) {
+pub(super) fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect, form: &NewBox) {
     let columns = BOX_COLUMNS.min(area.width.saturating_sub(2));
     let lines = u16::try_from(form.prompt.text().split('\n').count()).unwrap_or(u16::MAX);
     let fields = form.fields();
@@ -22,7 +22,8 @@ pub(super) fn draw(pen: &mut Pen<'_>, area: Rect, form: &NewBox) {
     let most = area.height.saturating_sub(1 + EDGE);
     let prompt = lines.clamp(PROMPT_ROWS.0, PROMPT_ROWS.1).min(most.saturating_sub(others)).max(1);
     let rows = (prompt + others).min(most) + EDGE;
-    let repo = folder_of(&form.repo);
+    let repo = form.repository().unwrap_or_else(|_| "another repository".to_owned());
+    let repo = folder_of(&repo);
     let kind = match form.repeat() {
         Repeat::Once => "session",
         Repeat::Loop => "loop",
@@ -41,10 +42,11 @@ pub(super) fn draw(pen: &mut Pen<'_>, area: Rect, form: &NewBox) {
         shown += 1;
         let height = if field == Field::Prompt { prompt } else { 1 };
         let height = height.min(bottom - y);
-        let proposed = (field == Field::Name).then(|| form.proposed()).flatten();
+        let usual = form.usual(field);
+        let chosen = form.shown(field, model.house.agents.as_ref());
         let value = match form.text(field) {
-            Some(editor) => Value::Text(editor, proposed.as_deref().unwrap_or(field.usual())),
-            None => Value::Choice(form.choice(field)),
+            Some(editor) => Value::Text(editor, &usual),
+            None => Value::Choice(&chosen),
         };
         let (place, word) = (Rect { y, height, ..inner }, (field.word(), WORDS));
         field::field(pen, place, word, form.field == field, &value);

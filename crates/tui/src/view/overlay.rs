@@ -43,7 +43,7 @@ pub(super) fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
             text_box(pen, place, &format!("message to {name}"), draft, files);
         }
         Mode::File(form) => file(model, pen, area, form),
-        Mode::New(form) => new::draw(pen, area, form),
+        Mode::New(form) => new::draw(model, pen, area, form),
         Mode::Plan(form) => plan::draw(model, pen, area, form),
         Mode::Palette { words, at } => finder::palette(model, pen, area, words, *at),
         Mode::Search(form) => finder::search(model, pen, area, form),

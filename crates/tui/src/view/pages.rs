@@ -89,7 +89,8 @@ fn saved(snapshots: &[SnapshotView], model: &Model) -> Lines {
 fn runs_of(runs: &[RunView], model: &Model) -> Lines {
     let (now, theme) = (model.now, model.theme);
     if runs.is_empty() {
-        return nothing("no runs of a plan: `glis execute` begins one", theme);
+        let key = model.key(Place::List, Command::Execute);
+        return nothing(&format!("no runs of a plan: {key} executes one"), theme);
     }
     let line = |run: &RunView| {
         let RunView { task_id, run_id, created_at, .. } = run;

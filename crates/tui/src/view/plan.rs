@@ -19,13 +19,15 @@ pub(super) fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect, form: &PlanBox)
     let lines = tasks(model, form, columns.saturating_sub(4));
     let fields = u16::try_from(PlanField::ALL.len()).unwrap_or(0);
     let rows = u16::try_from(lines.len()).unwrap_or(u16::MAX).saturating_add(fields + 3);
-    let repo = folder_of(&form.repo);
+    let repo = folder_of(&form.read.0);
     let place = middle(area, columns, rows.min(area.height.saturating_sub(2)));
     let inner = pen.frame(place, &format!("execute the plan of {repo}"));
+    let beside = form.beside();
     for (y, field) in (inner.y..inner.bottom()).zip(PlanField::ALL) {
         let chosen = form.shown(field);
         let value = match field {
             PlanField::Jobs => Value::Text(&form.jobs, "1, or as it is executed already"),
+            PlanField::Repository => Value::Text(&form.other, &beside),
             PlanField::File => Value::Text(&form.file, "the repository's own, .glis/plan.toml"),
             PlanField::Only | PlanField::Review => Value::Choice(&chosen),
         };
