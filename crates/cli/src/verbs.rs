@@ -130,10 +130,9 @@ fn carry_out(verb: Verb, out: &Out) -> Result<(), Complaint> {
         // What is asked for by more than its age is meant however long it has rested.
         Verb::Ls { all, needs_me, label, filter } => {
             let all = all || needs_me || label.is_some() || filter.is_some();
-            let words = filter.map(look::filter).transpose()?;
             let wanted = |row: &SessionRow| {
                 let labelled = label.as_ref().is_none_or(|label| row.labels.contains(label));
-                let fits = words.as_ref().is_none_or(|words| row.fits(words));
+                let fits = filter.as_ref().is_none_or(|words| row.fits(words));
                 labelled && fits && (!needs_me || row.need == Need::You)
             };
             look::ls(Request::List { all }, wanted, out)
@@ -165,6 +164,10 @@ fn carry_out(verb: Verb, out: &Out) -> Result<(), Complaint> {
         Verb::Search { words, most } => look::search(&words, most, out),
         Verb::Cost { since, by } => look::cost(since, by, out),
         Verb::Agents => look::agents(out),
+        Verb::Filters { keep, forget } => {
+            let filter = |keep| move |words| Request::Filter { words, keep };
+            look::filters(keep.map(filter(true)).or(forget.map(filter(false))), out)
+        }
         Verb::Screen { name, ansi: true, at } => look::screen(name, at, Dress::Coloured, out),
         Verb::Screen { name, ansi: false, at } => look::screen(name, at, Dress::Plain, out),
         Verb::Output { name, from, follow } => look::output(name, from, follow, out),

@@ -10,8 +10,7 @@ use toml::{Table, Value};
 pub const DOCUMENTED: &str = include_str!("documented.toml");
 
 /// Tables whose next name is the user's own choice.
-const BY_NAME: [&[&str]; 4] =
-    [&["filters"], &["persona"], &["repository"], &["chat", "telegram", "repos"]];
+const BY_NAME: [&[&str]; 3] = [&["persona"], &["repository"], &["chat", "telegram", "repos"]];
 
 /// Tables that were called something else once: what they were called, and what they are.
 const FORMER: [(&str, &str); 2] = [("limit", "usage_limit"), ("limits", "concurrency")];
@@ -133,7 +132,6 @@ mod tests {
         for first in keys_of("").into_iter().filter(|name| !former(name)) {
             let inner = match &*first {
                 "default_agent" => vec![first.clone()],
-                "filters" => vec!["shop".to_owned()],
                 "persona" => keys_of("persona.critic"),
                 "repository" => keys_of("repository.app"),
                 "chat" => {

@@ -74,8 +74,6 @@ pub struct Config {
     pub chat: ChatConfig,
     /// By the path of the repository.
     pub repository: BTreeMap<String, RepositoryConfig>,
-    /// Words that lists are narrowed down by, under names.
-    pub filters: BTreeMap<String, String>,
     /// Manners that `new --persona` gives to an agent, by name.
     pub persona: BTreeMap<String, Persona>,
 }

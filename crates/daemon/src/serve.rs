@@ -3,6 +3,7 @@
 mod act;
 mod answer;
 mod carry;
+mod choices;
 mod compact;
 mod cost;
 mod cut_short;
@@ -35,7 +36,7 @@ use self::answer::{Answer, bad, gone, told, trouble};
 use self::keys::Known;
 use self::merge::HookWish;
 use self::steps::Steps;
-use crate::environments::{Caller, own_environment};
+use crate::environments::Caller;
 use crate::mailbox::Query;
 use crate::panics::caught;
 use crate::peer::Peer;
@@ -252,7 +253,8 @@ async fn carry_out(
         }
         Request::Search { words, most } => stream::search(state, words, most).await,
         Request::Cost { by, since } => cost::cost(state, by, since).await,
-        Request::Choices { repo } => Ok(choices(state, repo.as_deref(), env)),
+        Request::Choices { repo } => choices::tell(state, repo, env).await,
+        Request::Filter { words, keep } => choices::filter(state, words, keep, env).await,
         Request::Trash => Ok(keep::trash(state).await),
         Request::Doctor => Ok(Response::Findings(state.doctor.examine().await)),
         Request::DaemonStatus => Ok(status(state).await),
@@ -280,11 +282,6 @@ async fn carry_out(
             Box::pin(keep::restore_to(state, &session, snapshot, to)).await
         }
     }
-}
-
-fn choices(state: &ServerState, repo: Option<&str>, env: Option<Caller>) -> Response {
-    let env = env.map_or_else(own_environment, |caller| caller.env);
-    Response::Choices(Box::new(state.creator.choices(repo, &env)))
 }
 
 /// Asks for the end of the daemon, and answers once what was wanted has happened.

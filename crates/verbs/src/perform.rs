@@ -102,6 +102,7 @@ pub fn perform(control: &mut Client, wanted: Wanted) -> Result<Performed, Compla
         | Request::Search { .. }
         | Request::Cost { .. }
         | Request::Choices { .. }
+        | Request::Filter { .. }
         | Request::Trash
         | Request::TrashAct { .. }
         | Request::Doctor

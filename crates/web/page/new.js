@@ -1,7 +1,7 @@
 // @ts-check
 /** A session that begins, or a loop: what is to be done, where, by which agent, and within which bounds. */
 
-import { make } from "./api.js";
+import { get, make } from "./api.js";
 import { complain, fill, form, given, h, headline, whyNot } from "./dom.js";
 import { keep, kept } from "./kept.js";
 
@@ -10,9 +10,12 @@ const NEW = "glis.new";
 /** Any program, in place of an agent. */
 const PROGRAM = "command";
 
-/** @param {import("./store.js").Store} store */
-const known = (store) => {
-  const { agents = [], default_agent: usual } = store.status;
+/** @typedef {{agents: {name: string, installed: boolean, usual: boolean}[], personas: {name: string}[]}} Choices */
+
+/** @param {import("./store.js").Store} store @param {Choices} choices */
+const known = (store, choices) => {
+  const agents = choices.agents.filter((one) => one.installed && one.name !== PROGRAM).map((one) => one.name);
+  const usual = choices.agents.find((one) => one.usual)?.name;
   const used = [...store.sessions.values()].map(({ agent }) => agent).filter((agent) => agent !== PROGRAM);
   return { agents: [...new Set([usual, ...agents, ...used])].filter(Boolean), usual };
 };
@@ -26,10 +29,18 @@ function asked({ again, max, until, max_cost, other, agent, program, headless, a
 }
 
 /** @param {HTMLElement} place @param {import("./store.js").Store} store */
-export function drawNew(place, store) {
+export async function drawNew(place, store) {
+  const { hash } = location;
+  // Without an answer everything can be typed all the same.
+  const choices = await get("/choices").catch(() => ({ agents: [], personas: [] }));
+  if (location.hash === hash) draw(place, store, choices);
+}
+
+/** @param {HTMLElement} place @param {import("./store.js").Store} store @param {Choices} choices */
+function draw(place, store, choices) {
   const typed = kept(NEW, {});
   const repos = [...new Set([...store.sessions.values()].map((session) => session.repo_root))];
-  const { agents, usual } = known(store);
+  const { agents, usual } = known(store, choices);
   const field = (/** @type {string} */ name, /** @type {string} */ label, /** @type {Record<string, any>} */ more = {}) =>
     h("label", null, label, h("input", { name, id: `new-${name}`, autocomplete: "off", ...more, value: typed[name] ?? more.value }));
   const tick = (/** @type {string} */ name, /** @type {string} */ label) =>
@@ -62,10 +73,11 @@ export function drawNew(place, store) {
       h("label", null, "Agent", h("select", { name: "agent", id: "new-agent" }, choice("", usual ? `As configured: ${usual}` : "As configured"),
         ...agents.map((agent) => choice(agent, agent)), choice("other", "Another agent\u2026"), choice(PROGRAM, "Any program\u2026"))),
       program, other, field("name", "Name", { placeholder: "made from the message" })),
+    h("datalist", { id: "personas" }, ...choices.personas.map(({ name }) => h("option", { value: name }))),
     h("datalist", { id: "repos" }, ...repos.map((repo) => h("option", { value: repo }))),
     tick("again", "As a loop: the same message again and again"), bounds,
     h("details", { class: "fold", open: ["base", "model", "persona", "budget"].some((name) => typed[name]) }, h("summary", null, "More"), h("div", { class: "form" },
-      h("div", { class: "pair" }, field("base", "Begins from (a branch or commit)"), field("model", "Model"), field("persona", "Persona, of the configuration"),
+      h("div", { class: "pair" }, field("base", "Begins from (a branch or commit)"), field("model", "Model"), field("persona", "Persona, of the configuration", { list: "personas" }),
         field("budget", "Budget", { placeholder: "usd=5, tokens=200k, time=2h" })),
       tick("auto_yes", "Have rules answer what it asks"), tick("headless", "Without a terminal"))),
     h("button", { type: "submit", class: "filled", disabled: !store.may("manage") }, "Start"));

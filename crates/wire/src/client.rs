@@ -179,6 +179,11 @@ pub enum Request {
     Choices {
         repo: Option<String>,
     },
+    /// Keep words that lists are narrowed down by, or forget them.
+    Filter {
+        words: String,
+        keep: bool,
+    },
     Trash,
     /// `session` is one that was removed.
     TrashAct {

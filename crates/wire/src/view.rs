@@ -267,8 +267,8 @@ pub struct CostView {
 pub struct ChoicesView {
     pub agents: Vec<AgentView>,
     pub personas: Vec<PersonaView>,
-    /// Saved filters.
-    pub filters: Vec<FilterView>,
+    /// Words that lists are narrowed down by, as they were kept.
+    pub filters: Vec<String>,
 }
 
 /// An agent as it can be chosen.
@@ -291,15 +291,6 @@ pub struct PersonaView {
     pub name: String,
     pub agent: Option<String>,
     pub model: Option<String>,
-}
-
-/// A filter of the configuration.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the names say it")]
-pub struct FilterView {
-    pub name: String,
-    /// What is typed to get it.
-    pub words: String,
 }
 
 impl CostView {

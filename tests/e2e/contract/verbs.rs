@@ -30,6 +30,7 @@ const SESSION: &[Line<'_>] = &[
     (&["wait", "blue", "--for", "idle"], &["id", "status"]),
     (&["cost"], &["key", "tokens_in", "tokens_out", "usd"]),
     (&["agents"], &["name", "installed", "path", "usual"]),
+    (&["filters"], &[]),
     (&["ls"], &["id", "status"]),
     (&["ls", "--all"], &["id", "status"]),
     (&["show", "blue"], &["id", "status"]),

@@ -15,7 +15,6 @@ fn names(house: &House, arguments: &[&str]) -> Outcome<Vec<String>> {
 fn what_a_person_has_put_so_stays_so_and_a_snooze_ends_at_its_time() -> Outcome {
     let mut house = House::of_moved_time()?;
     let clock = WallClock::of(&mut house)?;
-    house.configure("[filters]\nmine = \"rehearsal #auth\"\n")?;
     house.rehearsal("blue")?;
     house.rehearsal("green")?;
     let labelled = house.json(&["label", "blue", "+auth", "urgent", "late"])?;
@@ -23,10 +22,15 @@ fn what_a_person_has_put_so_stays_so_and_a_snooze_ends_at_its_time() -> Outcome 
     assert_eq!(house.json(&["label", "blue", "-late"])?["labels"], json!(["auth", "urgent"]));
     assert_eq!(house.ok(&["pin", "blue"])?.trim(), "blue: pinned #auth #urgent");
     assert_eq!(names(&house, &["--label", "auth"])?, ["blue"]);
-    for words in ["mine", "BLU", "#urgent created"] {
+    for words in ["rehearsal #auth", "BLU", "#urgent created"] {
         assert_eq!(names(&house, &["--filter", words])?, ["blue"], "{words}");
     }
     assert_eq!(names(&house, &["--filter", "rehearsal"])?.len(), 2);
+    assert_eq!(house.json(&["filters", "--keep", " shop  #auth"])?, json!(["shop #auth"]));
+    assert_eq!(house.json(&["filters", "--keep", "blue"])?, json!(["shop #auth", "blue"]));
+    assert_eq!(house.json(&["filters", "--forget", "shop #auth"])?, json!(["blue"]));
+    let (status, told) = house.fails(&["filters", "--keep", " "])?;
+    assert_eq!(status, 2, "{told}");
     let (status, told) = house.fails(&["label", "blue", "two words"])?;
     assert_eq!((status, told["message"].as_str()), (2, Some("`two words` cannot be a label")));
 
@@ -43,6 +47,7 @@ fn what_a_person_has_put_so_stays_so_and_a_snooze_ends_at_its_time() -> Outcome 
     assert_eq!((&blue["status"], &blue["need"]), (&json!("waiting"), &json!("rest")), "{blue}");
     house.kill_daemon()?;
     assert_eq!(house.show("blue")?["labels"], json!(["auth", "urgent"]));
+    assert_eq!(house.json(&["filters"])?, json!(["blue"]));
     eventually("its timer is set", || house.timers_set("snooze") > 0)?;
     let mut events = house.follow(1)?;
     clock.ahead(&house, 2 * 60 * 60 + 1)?;

@@ -68,7 +68,7 @@ pub(crate) enum Verb {
         /// Only those with this label
         #[arg(long)]
         label: Option<String>,
-        /// Only those with these words in name, agent, branch, state, repository or `#label`; or a name of `[filters]`
+        /// Only those with these words in name, agent, branch, state, repository or `#label`
         #[arg(long, value_name = "WORDS")]
         filter: Option<String>,
     },
@@ -181,6 +181,15 @@ pub(crate) enum Verb {
         /// By what
         #[arg(long, value_parser = one_of(COST_BY), default_value = "session")]
         by: CostBy,
+    },
+    /// List the filters that were kept, for `ls --filter`, the overview and the page
+    Filters {
+        /// Keep these words
+        #[arg(long, value_name = "WORDS", conflicts_with = "forget")]
+        keep: Option<String>,
+        /// Forget these
+        #[arg(long, value_name = "WORDS")]
+        forget: Option<String>,
     },
     /// List the agents that a session can have, whether they are installed, and the personas of the configuration
     Agents,

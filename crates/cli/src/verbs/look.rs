@@ -7,6 +7,7 @@ use crate::control;
 use crate::streams::write_out;
 use crate::words;
 use glis_client::{Client, Streamed};
+use glis_core::plain::plain;
 use glis_verbs::{Complaint, documents, documents::Dress, unexpected, whole_characters};
 use glis_wire::client::{Request, Response, ScreenView};
 use glis_wire::view::{ChoicesView, CostBy, SessionRow};
@@ -93,23 +94,21 @@ pub(super) fn cost(since: Option<String>, by: CostBy, out: &Out) -> Result<(), C
     out.document(&costs, || words::costs(&costs))
 }
 
-fn choices() -> Result<ChoicesView, Complaint> {
-    let request = Request::Choices { repo: Some(here()?) };
-    let Response::Choices(choices) = ask(&mut control::connect()?, request)? else {
-        return Err(unexpected());
-    };
-    Ok(*choices)
+fn choices(request: Request) -> Result<ChoicesView, Complaint> {
+    let answer = ask(&mut control::connect()?, request)?;
+    if let Response::Choices(choices) = answer { Ok(*choices) } else { Err(unexpected()) }
 }
 
 pub(super) fn agents(out: &Out) -> Result<(), Complaint> {
-    let choices = choices()?;
+    let choices = choices(Request::Choices { repo: Some(here()?) })?;
     out.document(&choices.agents, || words::agents(&choices))
 }
 
-/// The words of a saved filter, or what was typed.
-pub(super) fn filter(typed: String) -> Result<String, Complaint> {
-    let saved = choices()?.filters.into_iter().find(|filter| filter.name == typed);
-    Ok(saved.map_or(typed, |filter| filter.words))
+/// Lists the filters, once one was kept or forgotten.
+pub(super) fn filters(change: Option<Request>, out: &Out) -> Result<(), Complaint> {
+    let filters = choices(change.unwrap_or(Request::Choices { repo: None }))?.filters;
+    let none = || "No filter is kept; `glis filters --keep \"shop #auth\"` keeps one.".to_owned();
+    out.document(&filters, || if filters.is_empty() { none() } else { plain(&filters.join("\n")) })
 }
 
 pub(super) fn screen(

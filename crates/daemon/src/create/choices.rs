@@ -3,12 +3,16 @@
 use super::{Creator, USUAL_AGENTS, first_installed};
 use crate::environments::Env;
 use crate::program;
-use glis_wire::view::{AgentView, ChoicesView, FilterView, PersonaView};
+use glis_wire::view::{AgentView, PersonaView};
 use std::path::Path;
 
 impl Creator {
-    /// All agents, personas and filters, as of a folder and an environment.
-    pub(crate) fn choices(&self, repo: Option<&str>, env: &Env) -> ChoicesView {
+    /// All agents, as of a folder and an environment, and all personas.
+    pub(crate) fn choices(
+        &self,
+        repo: Option<&str>,
+        env: &Env,
+    ) -> (Vec<AgentView>, Vec<PersonaView>) {
         let config = self.common.settings.now();
         let place = Path::new(repo.unwrap_or("/"));
         let usual = config.default_agent.as_deref().or_else(|| first_installed(Some(env), place));
@@ -27,14 +31,6 @@ impl Creator {
             agent: persona.agent.clone(),
             model: persona.model.clone(),
         });
-        let filter = |(name, words): (&String, &String)| FilterView {
-            name: name.clone(),
-            words: words.clone(),
-        };
-        ChoicesView {
-            agents: agents.collect(),
-            personas: personas.collect(),
-            filters: config.filters.iter().map(filter).collect(),
-        }
+        (agents.collect(), personas.collect())
     }
 }

@@ -12,7 +12,7 @@ use glis_wire::call::Scope;
 use glis_wire::client::{Request, Response};
 use glis_wire::hold::Size;
 use glis_wire::plan::PlanRequest;
-use glis_wire::view::{Entry, FileDiffView, SessionRow, SnapshotView, VerdictView};
+use glis_wire::view::{AgentView, Entry, FileDiffView, SessionRow, SnapshotView, VerdictView};
 use serde_json::Value;
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -182,9 +182,13 @@ impl Calls {
     pub(super) fn find_agents(&self) {
         let found = |agents: Result<Agents, Told>| agents.map_or(Msg::Time, Msg::Agents);
         self.ask(found, |client| {
-            let answer = client.call(Request::DaemonStatus)?;
-            let Response::Daemon(daemon) = answer else { return Err(Fault::unfit()) };
-            Ok(Agents { installed: daemon.agents, usual: daemon.default_agent })
+            let answer = client.call(Request::Choices { repo: None })?;
+            let Response::Choices(choices) = answer else { return Err(Fault::unfit()) };
+            let named = |which: fn(&AgentView) -> bool| {
+                choices.agents.iter().filter(move |one| which(one)).map(|one| one.name.clone())
+            };
+            let usual = named(|one| one.usual).next();
+            Ok(Agents { installed: named(|one| one.installed).collect(), usual })
         });
     }
 

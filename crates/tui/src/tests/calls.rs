@@ -53,9 +53,10 @@ fn way(request: &Request) -> Way {
         | Request::List { .. }
         | Request::Events { .. }
         | Request::Compaction { .. }
-        | Request::DaemonStatus => Way::Always,
+        | Request::DaemonStatus
+        | Request::Choices { .. } => Way::Always,
         Request::Cost { .. }
-        | Request::Choices { .. }
+        | Request::Filter { .. }
         | Request::Doctor
         | Request::RepoMoved { .. }
         | Request::DaemonStop { .. } => Way::House,

@@ -80,6 +80,15 @@ pub(super) const ROWS: &[Row] = &[
         .does("List the agents, personas and saved filters that can be chosen")
         .takes(&[may("repo", Kind::Text, "The folder that a session would be made from")])
         .asks(|given| Ok(Request::Choices { repo: given.text("repo") })),
+    row(Verb::Post, "filters", "/filters", Scope::Manage, Gives::Object)
+        .does("Keep words that lists are narrowed down by, or forget them")
+        .takes(&[
+            must("words", Kind::Text, "as they are typed"),
+            may("forget", Kind::Flag, "Forget them"),
+        ])
+        .asks(|given| {
+            Ok(Request::Filter { words: given.needed("words"), keep: !given.flag("forget") })
+        }),
     row(Verb::Get, "auto-yes", "/auto-yes/log", Scope::Watch, Gives::Array)
         .does("What the rules have said: when, about what, by which rule")
         .takes(&[
