@@ -184,7 +184,7 @@ fn daemon(voice: Voice, standing: Standing) -> ExitCode {
     let refuse = |complaint: Complaint| {
         match voice {
             Voice::Aloud => tell(&complaint.message),
-            Voice::Kept => tell(&complaint.json().to_string()),
+            Voice::Kept => tell(&serde_json::json!(complaint.json()).to_string()),
         }
         ExitCode::from(complaint.kind.exit_status())
     };

@@ -12,6 +12,7 @@ mod support {
     pub(crate) mod browser;
     pub(crate) mod clock;
     pub(crate) mod crowd;
+    pub(crate) mod described;
     pub(crate) mod dice;
     pub(crate) mod freezer;
     pub(crate) mod held;

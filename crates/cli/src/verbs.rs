@@ -266,7 +266,7 @@ impl Out {
         // A reader that is gone is no reason to fail otherwise.
         if complaint.told || complaint.kind == Kind::ReaderGone {
         } else if self.json && !output_is_closed() {
-            drop(say(&complaint.json().to_string()));
+            drop(say(&json!(complaint.json()).to_string()));
         } else {
             drop(writeln!(io::stderr().lock(), "{}", complaint.text()));
         }

@@ -4,6 +4,8 @@
 use glis_core::talk::AskKind;
 use glis_core::verdict::Want;
 use glis_wire::view::WaitingFor;
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::{Map, Value};
 use std::ops::Range;
 
@@ -11,7 +13,7 @@ use std::ops::Range;
 const AROUND: usize = 2;
 
 /// A change of one file.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Edit {
     /// The file, as the agent names it.
     pub path: String,

@@ -1,13 +1,14 @@
 //! What may be used of agents.
 
 use crate::amount;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
 /// What may be used of an agent: by a task, a plan, a session, on a day.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Budget {
     /// Money, in millionths of a dollar.

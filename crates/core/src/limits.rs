@@ -1,6 +1,7 @@
 //! How many agents may run at once, and what becomes of those beyond.
 
 use crate::budget::Budget;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How many agents may run at once. The house goes by what it was last told.
@@ -35,7 +36,7 @@ impl Limits {
 }
 
 /// What becomes of a start for which there is no place.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Over {
     /// It waits for one, in the order in which it came.

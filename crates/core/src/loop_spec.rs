@@ -1,5 +1,6 @@
 //! What a loop is asked to be, and how that is changed.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
 /// How often in a row an iteration may fail, if nothing else is asked for.
@@ -42,7 +43,7 @@ pub struct SpecFile {
 }
 
 /// What an iteration knows of those before it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LoopContext {
     /// Nothing but what lies in the worktree: a conversation of its own.

@@ -9,6 +9,7 @@ pub use crate::loop_spec::{
     FAILURES_MAX, LoopChange, LoopContext, LoopSpec, SPEC_BYTES_MAX, SpecFile,
 };
 use crate::pause::PauseWish;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How often in a row an iteration may leave everything as it was.
@@ -63,7 +64,7 @@ pub enum LoopStage {
     Stopped { open: bool },
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LoopEnd {
     /// There were as many iterations as were asked for.
@@ -75,7 +76,7 @@ pub enum LoopEnd {
 }
 
 /// Why a loop was paused by itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Breaker {
     /// Too many iterations in a row have failed.

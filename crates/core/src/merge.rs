@@ -1,10 +1,11 @@
 //! Why a session's work cannot be merged.
 
 use crate::tree::PathList;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Why a session's work is not merged. Nothing has changed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Unmerged {
     /// Both have changed the same.

@@ -3,6 +3,7 @@
 use crate::reason::{SafeRule, Why};
 use crate::timer::WallMs;
 use crate::tree::{Clearing, SnapshotRef};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What keeping a screen keeps besides.
@@ -55,7 +56,7 @@ pub struct PauseRecord {
 }
 
 /// Why a session was paused.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PauseReason {
     User,

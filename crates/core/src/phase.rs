@@ -5,6 +5,7 @@ use crate::pause::{OnTimeout, PauseMode, PauseReason, PauseRecord, PauseStep};
 use crate::reason::Why;
 use crate::status::Status;
 use crate::tree::Clearing;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What a session is doing, with what that needs.
@@ -163,7 +164,7 @@ pub struct Deferred {
 }
 
 /// What a start waits for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Deferral {
     Gate,

@@ -18,6 +18,7 @@ use crate::session::{Session, WallMs};
 use crate::shared::{SharedMap, whole};
 use crate::status::Status;
 use schedule::{Link, Schedule};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -124,7 +125,7 @@ impl TaskSpec {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Pace {
     /// So many runs at a time.
     pub jobs: u32,
@@ -146,7 +147,7 @@ impl Default for Pace {
 }
 
 /// Why nothing of a plan begins by itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PlanPause {
     /// A person has interrupted it.
@@ -217,13 +218,13 @@ pub enum RunStep {
 }
 
 /// Why a run came to nothing.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RunFault {
     /// Its session could not be made.
-    NotBegun(Why),
+    NotBegun(#[schemars(with = "String")] Why),
     /// Its agent did not start.
-    NotStarted(Why),
+    NotStarted(#[schemars(with = "String")] Why),
     /// The plan's own command says that it is not done.
     NotAccepted(String),
     /// A person does not want it.

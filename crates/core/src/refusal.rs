@@ -6,6 +6,7 @@ use crate::{
     ids::AskId, ids::RunId, name::BadName, spec::Mode, status::Status, task::RunState,
     tree::PathList,
 };
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A request that cannot be met as things stand.
@@ -260,7 +261,7 @@ pub enum PlanFileWhy {
 }
 
 /// What is wrong in one place of a file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LineFault {
     /// The line, counted from 1.
     pub line: usize,

@@ -1,9 +1,12 @@
 //! The public words for what a session is doing.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The public word for what a session is doing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
     /// It exists; no process was started yet.

@@ -4,6 +4,7 @@ use crate::ids::{AskId, MessageId};
 use crate::timer::WallMs;
 use crate::tree::PathList;
 use crate::verdict::{Answerer, Want};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -258,7 +259,7 @@ pub const ALLOW_FOR_SESSION: &str = "allow_for_session";
 /// The answer that forbids it, and that leaves a question without one.
 pub const DENY: &str = "deny";
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AskKind {
     Approval,

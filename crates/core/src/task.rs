@@ -1,6 +1,7 @@
 //! What a session is a run of, and what a run is called.
 
 use crate::ids::{PlanId, RunId};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What a session is a run of.
@@ -12,7 +13,9 @@ pub struct TaskRef {
 }
 
 /// What a run is, in the words of its record.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum RunState {
     Running,

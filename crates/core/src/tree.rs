@@ -1,9 +1,10 @@
 //! A worktree between two runs: how it was saved, and how it was found again.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A saved state of the worktree.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SnapshotRef {
     /// The ref that keeps it.
     #[serde(rename = "ref")]
@@ -25,7 +26,7 @@ pub enum Occasion {
 }
 
 /// How the worktree was found before a start.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Found {
     /// As it was left.
@@ -36,7 +37,7 @@ pub enum Found {
     Restored { snapshot: SnapshotRef, notes: Vec<String> },
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Restored {
     /// What it was brought back from.
     pub snapshot: SnapshotRef,
@@ -45,7 +46,7 @@ pub struct Restored {
 }
 
 /// Some paths, and how many there are in all.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PathList {
     pub first: Vec<String>,
     pub total: usize,

@@ -1,9 +1,10 @@
 //! What rules can judge of something that an agent asks, and what they say.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What an agent wants to be allowed, where that is one of the things that rules are about.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Want {
     /// To run a command line in a shell.
@@ -65,7 +66,7 @@ impl Verdict {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Author {
     Glis,
@@ -74,7 +75,7 @@ pub enum Author {
 }
 
 /// Why something is left to a person.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Unruled {
     /// There is nothing in the line.

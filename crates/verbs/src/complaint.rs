@@ -20,7 +20,8 @@ use glis_core::tree::PathList;
 use glis_core::{AskId, Refusal};
 use glis_wire::client::Trouble;
 use resume::Unresumable;
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// The kinds of failure, each with the exit status of the contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,6 +95,22 @@ pub struct Complaint {
     pub told: bool,
 }
 
+/// What went wrong, for a script.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Failure {
+    pub error: Wrong,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Wrong {
+    /// A word for a program.
+    pub kind: &'static str,
+    /// What happened, to what.
+    pub message: String,
+    /// What to do next.
+    pub hint: Option<String>,
+}
+
 impl std::fmt::Display for Complaint {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.message)
@@ -138,8 +155,9 @@ impl Complaint {
     }
 
     /// For a script.
-    pub fn json(&self) -> Value {
-        json!({"error": {"kind": self.kind.word(), "message": self.message, "hint": self.hint}})
+    pub fn json(&self) -> Failure {
+        let (kind, message, hint) = (self.kind.word(), self.message.clone(), self.hint.clone());
+        Failure { error: Wrong { kind, message, hint } }
     }
 
     /// For a person.

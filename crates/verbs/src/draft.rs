@@ -1,6 +1,6 @@
 //! A plan that an agent drafts: found in what it said, kept, and written once it is approved.
 
-use crate::plan::{faults as faults_of, listed, place_in, place_of};
+use crate::plan::{faults as faults_of, place_in, place_of};
 use crate::say::sayable;
 use crate::{Complaint, Kind, Performed, file, unexpected};
 use glis_client::{Client, Fault, Streamed};
@@ -13,12 +13,45 @@ use glis_wire::client::{Action, NewSession, Request, Response};
 use glis_wire::home::Home;
 use glis_wire::plan::DraftWork;
 use glis_wire::view::{Entry, SessionView, Voice};
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::json;
 use std::io;
 use std::path::{Path, PathBuf};
 
 /// So many names are tried for the session that drafts: each is lost to one that has it.
 const NAMINGS: u32 = 100;
+
+/// What became of a plan that was asked for.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum NewPlan {
+    /// This session drafts it.
+    Begun(Box<SessionView>),
+    Written(Written),
+}
+
+/// A draft that is the plan of its repository by now.
+#[derive(Serialize, JsonSchema)]
+pub struct Written {
+    path: PathBuf,
+    /// The session that has drafted it.
+    session: String,
+    /// Where the draft is kept.
+    draft: PathBuf,
+    /// Where the plan is kept that was there before.
+    former: Option<PathBuf>,
+}
+
+/// The draft of a plan.
+#[derive(Serialize, JsonSchema)]
+pub struct Drafted {
+    session: String,
+    draft: String,
+    /// Its tasks as a tree, if it is a plan.
+    tree: Option<String>,
+    faults: Vec<LineFault>,
+}
 
 /// Does something with a draft of the plan of the repository that a folder is in, as `plan new` does.
 pub(crate) fn work_on(
@@ -31,12 +64,14 @@ pub(crate) fn work_on(
         DraftWork::Begin { goal, agent, persona, model } => {
             let (repo, _) = place_of(Some(path))?;
             let new = NewSession { agent, repo, persona, model, ..NewSession::default() };
-            drafter(control, goal, new).map(|session| json!(session).into())
+            let session = drafter(control, goal, new)?;
+            Ok(json!(NewPlan::Begun(Box::new(session))).into())
         }
-        DraftWork::Look { session } => drafted(control, &session).map(Performed::from),
+        DraftWork::Look { session } => Ok(json!(drafted(control, &session)?).into()),
         DraftWork::Take { session, replace, seen, text } => {
             let target = Target::find(path, replace)?;
-            take(control, &session, &target, (seen, text)).map(Performed::from)
+            let written = take(control, &session, &target, (seen, text))?;
+            Ok(json!(NewPlan::Written(written)).into())
         }
     }
 }
@@ -89,21 +124,22 @@ pub fn written(
     name: &str,
     path: &Path,
     (kept, former): (&Path, Option<&Path>),
-) -> Value {
+) -> Written {
     let stop = Request::Act { session: name.to_owned(), action: Action::Stop };
     control.call(stop).ok();
-    json!({"path": path, "session": name, "draft": kept, "former": former})
+    let (path, session) = (path.to_owned(), name.to_owned());
+    Written { path, session, draft: kept.to_owned(), former: former.map(Path::to_owned) }
 }
 
 /// The draft in the last words of a session, for a face that shows it before it is approved, and what
 /// is wrong with it.
-pub fn drafted(control: &mut Client, name: &str) -> Result<Value, Complaint> {
+fn drafted(control: &mut Client, name: &str) -> Result<Drafted, Complaint> {
     let draft = found(control, name)?;
     let (tree, faults) = match Plan::read(&draft) {
         Ok(plan) => (Some(tree(&plan)), Vec::new()),
         Err(faults) => (None, faults),
     };
-    Ok(json!({"session": name, "draft": draft, "tree": tree, "faults": listed(&faults)}))
+    Ok(Drafted { session: name.to_owned(), draft, tree, faults })
 }
 
 /// A plan that nobody has begun, as a tree.
@@ -114,12 +150,12 @@ pub fn tree(plan: &Plan) -> String {
 
 /// Writes the draft in the last words of a session, which is approved. What is printed of that. Where the
 /// person has looked at another one than it is now, nothing is written.
-pub fn take(
+fn take(
     control: &mut Client,
     name: &str,
     target: &Target,
     (seen, text): (Option<String>, Option<String>),
-) -> Result<Value, Complaint> {
+) -> Result<Written, Complaint> {
     let (draft, kept) = kept(control, name)?;
     if seen.is_some_and(|seen| seen != draft) {
         let why = format!("session `{name}` has drafted another plan meanwhile");

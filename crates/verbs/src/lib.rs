@@ -15,7 +15,7 @@ pub mod say;
 pub mod verdict;
 
 pub use complaint::{Complaint, Kind};
-pub use perform::{Performed, Wanted, acted, deleted, perform, whole_characters};
+pub use perform::{Each, Performed, Wanted, acted, deleted, perform, whole_characters};
 
 /// A daemon of the same protocol never gives an answer of another kind than was asked for.
 pub fn unexpected() -> Complaint {

@@ -1,6 +1,10 @@
 //! A request carried out as its verb does: what comes of it is what the command line prints with `--json`.
 
-use crate::documents::{self, Dress, with};
+use crate::complaint::Failure;
+use crate::documents::{
+    self, Acted, Diff, Dress, Emptied, Log, Made, Merged, Output, Removed, Restoration, RestoredTo,
+    Screen,
+};
 use crate::say::{check_answer, sayable, sendable, warning_of};
 use crate::{Complaint, Kind, draft, plan, unexpected, verdict};
 use glis_client::{Client, Fault, Streamed, usable};
@@ -8,6 +12,8 @@ use glis_wire::call::Scope;
 use glis_wire::client::{Action, Request, Response};
 use glis_wire::plan::{DraftWork, PlanRequest};
 use glis_wire::view::{Health, SessionView};
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -62,13 +68,13 @@ pub fn perform(control: &mut Client, wanted: Wanted) -> Result<Performed, Compla
                 }
             })?;
             let Response::Made { session, notes } = made else { return Err(unexpected()) };
-            Ok(documents::made(&session, &notes).into())
+            Ok(json!(Made { session: &session, notes: &notes }).into())
         }
         Request::Merge { session, into, hooks, place } => {
             let files = documents::to_merge(control, &session)?;
             let merge = Request::Merge { session, into, hooks, place };
             let Response::Merged(merged) = control.call(merge)? else { return Err(unexpected()) };
-            Ok(documents::merged(&merged, &files).into())
+            Ok(json!(Merged { merge: &merged, files: &files }).into())
         }
         Request::TrashEmpty { .. } => emptied(control, request),
         Request::ActEach { .. } | Request::PauseAll(_) | Request::ResumeAll { .. } => {
@@ -129,7 +135,7 @@ fn on_session(control: &mut Client, session: &str, action: Action) -> Result<Per
             };
             let warning = warning_of(&session, &text);
             let counted = (message, before, status);
-            Ok(documents::queued(&session, counted, warning.as_deref()).into())
+            Ok(json!(documents::queued(&session, counted, warning.as_deref())).into())
         }
         Action::Answer { ask, answer, reason } => {
             let reason = reason.map(sayable).transpose()?;
@@ -151,7 +157,7 @@ fn on_session(control: &mut Client, session: &str, action: Action) -> Result<Per
         Action::Remove { running } => {
             let trash = control.home().trash();
             let (session, _) = acted(control.call(act(Action::Remove { running }))?)?;
-            Ok(documents::removed(&session, &trash.join(&session.id)).into())
+            Ok(json!(Removed::of(session, &trash)).into())
         }
         Action::Resume { prompt } => {
             let prompt = prompt.map(sayable).transpose()?;
@@ -160,6 +166,10 @@ fn on_session(control: &mut Client, session: &str, action: Action) -> Result<Per
         Action::Pause { .. } | Action::CancelPause | Action::Stop | Action::Acknowledge => {
             already(control.call(act(action))?)
         }
+        Action::Restore { .. } => {
+            let (session, _) = acted(control.call(act(action))?)?;
+            Ok(json!(Restoration::Here(Box::new(session))).into())
+        }
         _ => told(control.call(act(action))?),
     }
 }
@@ -167,7 +177,7 @@ fn on_session(control: &mut Client, session: &str, action: Action) -> Result<Per
 /// A session, with whether it was so before.
 fn already(response: Response) -> Result<Performed, Complaint> {
     let (session, already) = acted(response)?;
-    Ok(with(&session, "already", json!(already)).into())
+    Ok(json!(Acted { session, already }).into())
 }
 
 /// What is printed of a response as it is.
@@ -175,7 +185,7 @@ fn told(response: Response) -> Result<Performed, Complaint> {
     let document = match usable(response)? {
         Response::Done { session, .. } | Response::Session(session) => json!(session),
         Response::Sessions { rows, .. } => json!(rows),
-        Response::Screen(screen) => documents::screen(&screen, Dress::Coloured),
+        Response::Screen(screen) => json!(Screen::of(&screen, Dress::Coloured)),
         Response::Daemon(daemon) => json!(daemon),
         Response::Findings(findings) => {
             let bad = findings.iter().any(|finding| finding.health == Health::Bad);
@@ -188,13 +198,13 @@ fn told(response: Response) -> Result<Performed, Complaint> {
         Response::Costs(costs) => json!(costs),
         Response::Choices(choices) => json!(choices),
         Response::RestoredTo { path, snapshot, notes } => {
-            documents::restored_to(&path, &snapshot, &notes)
+            json!(Restoration::Elsewhere(RestoredTo { path, snapshot, notes }))
         }
         Response::Plan(plan) => json!(plan),
-        Response::PlanFile(file) => plan::shown(&file),
+        Response::PlanFile(file) => json!(plan::shown(&file)),
         Response::PlanChecked { path, faults } => {
             let exit = if faults.is_empty() { 0 } else { Kind::Failed.exit_status() };
-            return Ok(Performed { document: plan::checked(&path, &faults), exit });
+            return Ok(Performed { document: json!(plan::Checked { path, faults }), exit });
         }
         Response::NoPlan => Value::Null,
         Response::Runs(runs) => json!(runs),
@@ -205,16 +215,13 @@ fn told(response: Response) -> Result<Performed, Complaint> {
 }
 
 fn streamed(control: &mut Client, request: Request) -> Result<Performed, Complaint> {
-    let output =
-        if let Request::Output { from, most, .. } = request { Some((from, most)) } else { None };
-    let since = if let Request::Log { from, .. } = request { from } else { None };
-    let patch = matches!(request, Request::Diff { patch: true, .. });
-    let (mut list, mut bytes, mut first, mut cut) = (Vec::new(), Vec::new(), None, None);
-    let end = control.call_seeing(request, |streamed| {
+    let (mut entries, mut verdicts) = (Vec::new(), Vec::new());
+    let (mut bytes, mut first, mut cut_before) = (Vec::new(), None, None);
+    let end = control.call_seeing(request.clone(), |streamed| {
         match streamed {
-            Streamed::Words(Response::Entry(entry)) => list.push(json!(entry)),
-            Streamed::Words(Response::Verdict(one)) => list.push(verdict::document(&one)),
-            Streamed::Words(Response::Cut { oldest }) => cut = Some(oldest),
+            Streamed::Words(Response::Entry(entry)) => entries.push(entry),
+            Streamed::Words(Response::Verdict(one)) => verdicts.push(verdict::judged(*one)),
+            Streamed::Words(Response::Cut { oldest }) => cut_before = Some(oldest),
             Streamed::Bytes(at, part) => {
                 first.get_or_insert(at);
                 bytes.extend(part);
@@ -223,20 +230,33 @@ fn streamed(control: &mut Client, request: Request) -> Result<Performed, Complai
         }
         Ok::<(), Complaint>(())
     })?;
-    let end = usable(end)?;
-    let document = if let Response::Diff { from, to, files } = end {
-        documents::diff(&from, &to, &files, patch.then_some(bytes.as_slice()))
-    } else if let Response::Read { next } = end {
-        documents::log(list, since, next)
-    } else if let Some((from, most)) = output {
-        if most.is_some_and(|most| bytes.len() as u64 >= most) {
-            bytes.truncate(whole_characters(&bytes));
+    let document = match (request, usable(end)?) {
+        (Request::Diff { patch, .. }, Response::Diff { from, to, files }) => {
+            let patch = patch.then(|| String::from_utf8_lossy(&bytes));
+            json!(Diff { from, to, files, patch })
         }
-        documents::output(first.unwrap_or(from), &bytes, cut)
-    } else {
-        Value::from(list)
+        (Request::Log { from: Some(_), .. }, Response::Read { next }) => {
+            json!(Log::Part { entries, next })
+        }
+        (Request::Log { .. }, _) => json!(Log::Whole(entries)),
+        (Request::Output { from, most, .. }, _) => {
+            if most.is_some_and(|most| bytes.len() as u64 >= most) {
+                bytes.truncate(whole_characters(&bytes));
+            }
+            let (offset, text) = (first.unwrap_or(from), String::from_utf8_lossy(&bytes));
+            json!(Output { offset, bytes: bytes.len(), text, cut_before })
+        }
+        _ => json!(verdicts),
     };
     Ok(document.into())
+}
+
+/// What came of one of several sessions.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Each {
+    Acted(Box<Acted>),
+    Failed(Failure),
 }
 
 /// What came of several sessions, in their order; the first failure decides the exit status.
@@ -253,15 +273,15 @@ fn each(control: &mut Client, request: Request) -> Result<Performed, Complaint> 
     };
     told.extend(all.into_iter().skip(told.len()));
     let mut exit = 0;
-    let documents = told.into_iter().map(|response| match already(response) {
-        Ok(done) => done.document,
+    let documents = told.into_iter().map(|response| match acted(response) {
+        Ok((session, already)) => Each::Acted(Box::new(Acted { session, already })),
         Err(complaint) => {
             exit = if exit == 0 { complaint.kind.exit_status() } else { exit };
-            complaint.json()
+            Each::Failed(complaint.json())
         }
     });
-    let document = documents.collect();
-    Ok(Performed { document, exit })
+    let documents: Vec<Each> = documents.collect();
+    Ok(Performed { document: json!(documents), exit })
 }
 
 /// Which removed sessions were deleted for good, and how many are left.
@@ -272,7 +292,7 @@ fn emptied(control: &mut Client, request: Request) -> Result<Performed, Complain
         return Err(complaint);
     }
     let Response::Trash(left) = control.call(Request::Trash)? else { return Err(unexpected()) };
-    Ok(json!({"deleted": deleted, "left": left.len()}).into())
+    Ok(json!(Emptied { deleted: &deleted, left: left.len() }).into())
 }
 
 /// The names of those that were deleted for good, and the first that could not be: it keeps no other from it.

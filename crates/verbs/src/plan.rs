@@ -2,10 +2,11 @@
 
 use crate::file::worktree_of;
 use crate::{Complaint, Kind};
-use glis_core::plan::{TaskSpec, schedule_of};
+use glis_core::plan::{Budget, PlanPause, TaskSpec, schedule_of};
 use glis_core::refusal::LineFault;
-use glis_wire::plan::{PlanFile, TaskState, WrittenTask};
-use serde_json::{Value, json};
+use glis_wire::plan::{PlanFile, RunView, TaskState, WrittenTask};
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -51,40 +52,88 @@ pub fn faults(path: &str, faults: &[LineFault]) -> String {
     faults.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// Faults, each with its line.
-pub fn listed(faults: &[LineFault]) -> Vec<Value> {
-    faults.iter().map(|fault| json!({"line": fault.line, "why": fault.why})).collect()
+/// The faults of a plan.
+#[derive(Serialize, JsonSchema)]
+pub struct Checked {
+    pub path: String,
+    pub faults: Vec<LineFault>,
 }
 
-/// What is printed of the faults of a plan.
-pub fn checked(path: &str, faults: &[LineFault]) -> Value {
-    json!({"path": path, "faults": listed(faults)})
+/// A plan: its file, and how far it is if it was ever executed.
+#[derive(Serialize, JsonSchema)]
+pub struct WrittenPlan<'f> {
+    path: &'f str,
+    title: Option<&'f str>,
+    budget: Budget,
+    tasks: Vec<PlannedTask<'f>>,
+    branch: Option<&'f str>,
+    /// Why nothing of it begins by itself.
+    paused: Option<PlanPause>,
+    done: bool,
 }
 
-/// What is printed of a plan: its file, and how far it is if it was ever executed.
-pub fn shown(file: &PlanFile) -> Value {
+/// A task as the file has it, and how far it is.
+#[derive(Serialize, JsonSchema)]
+pub struct PlannedTask<'f> {
+    id: &'f str,
+    title: Option<&'f str>,
+    prompt: Option<&'f str>,
+    parent: Option<&'f str>,
+    needs: &'f [String],
+    agent: Option<&'f str>,
+    persona: Option<&'f str>,
+    accept: Option<&'f str>,
+    accept_secs: Option<u32>,
+    budget: Budget,
+    /// Where it begins in the file.
+    line: usize,
+    /// It is done or worked on, and said something else then.
+    changed: bool,
+    /// Nobody works on it before a person approves it.
+    proposed: bool,
+    /// It can be worked on.
+    ready: bool,
+    state: Option<TaskState>,
+    /// Its latest run.
+    run: Option<&'f RunView>,
+}
+
+/// What is printed of a plan.
+pub fn shown<'f>(file: &'f PlanFile) -> WrittenPlan<'f> {
     let executed = file.executed.as_deref();
-    let known = |id: &str| executed?.tasks.iter().find(|task| task.id == id);
     let ready = ready(file);
-    let task = |written: &WrittenTask| -> Value {
-        let task = &written.task;
-        let state = known(&task.id).map(|task| task.state);
-        json!({
-            "id": task.id, "title": task.title, "prompt": task.prompt, "parent": task.parent,
-            "needs": task.needs, "agent": task.agent, "persona": task.persona,
-            "accept": task.accept, "accept_secs": task.accept_secs, "budget": task.budget,
-            "line": written.line, "changed": written.changed, "proposed": written.proposed,
-            "ready": state.map_or(ready.contains(&task.id), |state| state == TaskState::Ready),
-            "state": state, "run": known(&task.id).and_then(|task| task.run.as_ref()),
-        })
+    let task = |written: &'f WrittenTask| {
+        let WrittenTask { task, line, changed, proposed } = written;
+        let known = executed.and_then(|plan| plan.tasks.iter().find(|known| known.id == task.id));
+        let state = known.map(|known| known.state);
+        PlannedTask {
+            id: &task.id,
+            title: task.title.as_deref(),
+            prompt: task.prompt.as_deref(),
+            parent: task.parent.as_deref(),
+            needs: &task.needs,
+            agent: task.agent.as_deref(),
+            persona: task.persona.as_deref(),
+            accept: task.accept.as_deref(),
+            accept_secs: task.accept_secs,
+            budget: task.budget,
+            line: *line,
+            changed: *changed,
+            proposed: *proposed,
+            ready: state.map_or(ready.contains(&task.id), |state| state == TaskState::Ready),
+            state,
+            run: known.and_then(|known| known.run.as_ref()),
+        }
     };
-    let tasks: Vec<Value> = file.tasks.iter().map(task).collect();
-    json!({
-        "path": file.path, "title": file.title, "budget": file.budget, "tasks": tasks,
-        "branch": executed.map(|plan| &plan.branch),
-        "paused": executed.and_then(|plan| plan.paused),
-        "done": executed.is_some_and(|plan| plan.done),
-    })
+    WrittenPlan {
+        path: &file.path,
+        title: file.title.as_deref(),
+        budget: file.budget,
+        tasks: file.tasks.iter().map(task).collect(),
+        branch: executed.map(|plan| plan.branch.as_str()),
+        paused: executed.and_then(|plan| plan.paused),
+        done: executed.is_some_and(|plan| plan.done),
+    }
 }
 
 /// The tasks that could be worked on if nothing was done.

@@ -3,7 +3,8 @@
 use glis_core::plain::plain;
 use glis_core::verdict::{Author, Unruled, Verdict};
 use glis_wire::view::VerdictView;
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// A verdict in one line.
 pub fn verdict(told: &Verdict) -> String {
@@ -15,34 +16,53 @@ pub fn verdict(told: &Verdict) -> String {
 }
 
 /// The same for a script.
-pub fn as_json(verdict: &Verdict) -> Value {
-    match verdict {
-        Verdict::Accept { rule, author } => {
-            json!({"verdict": "accept", "rule": rule, "author": author})
-        }
-        Verdict::Reject { rule, author } => {
-            json!({"verdict": "reject", "rule": rule, "author": author})
-        }
-        Verdict::Manual { why, about } => {
-            json!({"verdict": "manual", "rule": null, "why": why, "about": about})
+#[derive(Serialize, JsonSchema)]
+#[serde(tag = "verdict", rename_all = "snake_case")]
+pub enum Ruled {
+    Accept {
+        rule: String,
+        author: Author,
+    },
+    Reject {
+        rule: String,
+        author: Author,
+    },
+    /// A person has to say.
+    Manual {
+        rule: (),
+        why: Unruled,
+        about: String,
+    },
+}
+
+impl From<Verdict> for Ruled {
+    fn from(verdict: Verdict) -> Self {
+        match verdict {
+            Verdict::Accept { rule, author } => Self::Accept { rule, author },
+            Verdict::Reject { rule, author } => Self::Reject { rule, author },
+            Verdict::Manual { why, about } => Self::Manual { rule: (), why, about },
         }
     }
 }
 
 /// One that was given, with what it was about.
-pub fn document(one: &VerdictView) -> Value {
-    let mut document = json!({
-        "at": one.at,
-        "session": one.session,
-        "name": one.name,
-        "request": one.request,
-        "text": one.text,
-        "new": one.new,
-    });
-    if let (Value::Object(all), Value::Object(own)) = (&mut document, as_json(&one.verdict)) {
-        all.extend(own);
-    }
-    document
+#[derive(Serialize, JsonSchema)]
+pub struct Judged {
+    at: String,
+    session: String,
+    name: String,
+    /// The request that was judged.
+    request: String,
+    text: String,
+    /// No list of all sessions has shown it before.
+    new: bool,
+    #[serde(flatten)]
+    verdict: Ruled,
+}
+
+pub(crate) fn judged(one: VerdictView) -> Judged {
+    let VerdictView { at, session, name, request, text, verdict, new } = one;
+    Judged { at, session, name, request, text, new, verdict: verdict.into() }
 }
 
 fn by(rule: &str, author: Author) -> String {

@@ -3,6 +3,7 @@
 use crate::asks;
 use crate::call::{self, Answered};
 use crate::connections::Connection;
+use crate::devices::{DeviceView, Forgotten};
 use crate::events;
 use crate::given::{Field, Given, usage};
 use crate::guard::{self, Caller, Known, Needs, Refused};
@@ -14,7 +15,7 @@ use crate::proof;
 use crate::reply::{self, Failed, Reply, dress, wrong};
 use crate::shared::Shared;
 use crate::signpost;
-use crate::table::{self, Act, Found, GLANCE, Gives, Row, Verb};
+use crate::table::{self, Act, Found, GLANCE, Row, Verb};
 use crate::terminal;
 use crate::verbs::now;
 use glis_verbs::{Complaint, Kind, Wanted};
@@ -23,7 +24,6 @@ use hyper::body::{Body as _, Incoming};
 use hyper::http::header::{ALLOW, CONTENT_LENGTH, CONTENT_TYPE};
 use hyper::http::request::Parts;
 use hyper::http::{HeaderName, HeaderValue, Method, Request, StatusCode};
-use serde_json::json;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -187,12 +187,12 @@ async fn carry_out(
         Act::Terminal => return Ok(nothing_here()),
         Act::OpenApi => return Ok(reply::document(StatusCode::OK, &openapi::document())),
         Act::Device => {
-            let who = json!({"id": id, "name": name, "scope": scope.word()});
+            let who = DeviceView { id: id.clone(), name: name.clone(), scope: *scope };
             return Ok(reply::document(StatusCode::OK, &who));
         }
         Act::Forget => {
             shared.devices.change(|book| Ok(book.revoke(id)))?;
-            return Ok(reply::document(StatusCode::OK, &json!({"forgotten": name})));
+            return Ok(reply::document(StatusCode::OK, &Forgotten { forgotten: name.clone() }));
         }
     };
     let (key, needs) = (key(head, caller)?, wanted.scope());
@@ -202,12 +202,11 @@ async fn carry_out(
     }
     let (done, place) = served(shared, caller, call::ask(shared, caller, key, wanted)).await?;
     let reply = done.map(|mut done| {
-        match row.gives {
-            Gives::Screen => terminal::as_runs(&mut done.document),
-            Gives::Session | Gives::Sessions => asks::lay_out(&mut done.document),
-            Gives::Object | Gives::Array | Gives::Stream | Gives::Frames => {}
-        }
-        reply::document(reply::status_of(done.exit), &done.document)
+        asks::lay_out(&mut done.document);
+        let document = terminal::as_runs(done.document);
+        // What was looked at may be bad, and was looked at all the same.
+        let exit = if row.method == Verb::Get { 0 } else { done.exit };
+        reply::document(reply::status_of(exit), &document)
     });
     let reply = reply.unwrap_or_else(|told| reply::failure(&discreet(row, given, told)));
     Ok(reply.map(|body| body.held(place)))

@@ -2,7 +2,18 @@
 //! said with it.
 
 use glis_client::{Edit, edits_and_rest};
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+/// What is added to a question.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct LaidOut {
+    /// The lines of the edits that are asked for.
+    edits: Vec<Edit>,
+    /// What is in `input` and in none of those lines.
+    rest: Map<String, Value>,
+}
 
 /// Adds `edits` and `rest` to every question of a session, or of several.
 pub(crate) fn lay_out(document: &mut Value) {
@@ -14,9 +25,9 @@ pub(crate) fn lay_out(document: &mut Value) {
         let asks = document.get_mut(list).and_then(Value::as_array_mut);
         for ask in asks.into_iter().flatten().filter_map(Value::as_object_mut) {
             let (edits, rest) = edits_and_rest(ask.get("input").unwrap_or(&Value::Null));
-            let line = |Edit { path, lines }| json!({"path": path, "lines": lines});
-            ask.insert("edits".to_owned(), edits.into_iter().map(line).collect());
-            ask.insert("rest".to_owned(), rest.into());
+            if let Value::Object(laid_out) = json!(LaidOut { edits, rest }) {
+                ask.extend(laid_out);
+            }
         }
     }
 }

@@ -8,6 +8,7 @@ pub(crate) use store::{Store, StoreFault};
 
 use crate::secret;
 use glis_wire::call::Scope;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::io;
 
@@ -93,6 +94,21 @@ impl Device {
         let last = self.last_used.as_ref().unwrap_or(&self.since).parse::<jiff::Timestamp>();
         last.map_or(i64::MAX, |last| now.saturating_sub(last.as_second()))
     }
+}
+
+/// What who asks is told of itself.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct DeviceView {
+    pub(crate) id: String,
+    pub(crate) name: String,
+    pub(crate) scope: Scope,
+}
+
+/// It is known no more.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Forgotten {
+    /// Its name.
+    pub(crate) forgotten: String,
 }
 
 /// How it proves who it is.

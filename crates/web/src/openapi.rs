@@ -1,68 +1,120 @@
-//! The description of the API for programs, made of the table.
+//! The description of the API for programs, made of the table and of the types that are answered.
 
+use crate::asks::LaidOut;
 use crate::given::Field;
-use crate::table::{Act, Gives, ROOT, Row, Verb, rows};
+use crate::hosts::USUAL;
+use crate::table::{Act, Gives, ROOT, Row, TABLE, Verb};
+use crate::terminal::Frame;
+use glis_verbs::Each;
+use glis_verbs::complaint::Failure;
+use glis_wire::view::WaitingFor;
+use schemars::generate::SchemaSettings;
+use schemars::transform::RecursiveTransform;
+use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
+/// What may go wrong. Every fault is answered in the same form.
+const FAULTS: [(&str, &str, &str); 7] = [
+    ("400", "WrongUsage", "Wrong usage, or a body that is not JSON"),
+    ("401", "NotKnown", "The token is not known, or not any more"),
+    ("403", "NotAllowed", "The scope does not reach it, or the request comes from another page"),
+    ("404", "NotFound", "There is no such session, task or repository"),
+    ("409", "NotNow", "It cannot be done now"),
+    ("503", "NotReached", "The daemon cannot be reached, or too much is asked for at once"),
+    ("default", "Fault", "Whatever else goes wrong"),
+];
+
 pub(crate) fn document() -> Value {
+    let settings = SchemaSettings::draft2020_12().for_serialize();
+    let place = |s: &mut SchemaSettings| s.definitions_path = "/components/schemas".into();
+    // What counts where something is missing is for who reads it: nothing of what is answered is.
+    let whole = RecursiveTransform(|schema: &mut Schema| drop(schema.remove("default")));
+    let mut types = settings.with(place).with_transform(whole).into_generator();
     let mut paths = Map::new();
-    for row in rows() {
-        let path = paths.entry(format!("{ROOT}{}", row.path)).or_insert_with(|| json!({}));
-        path[row.method.word()] = operation(row);
+    for (tag, rows) in TABLE {
+        for row in rows {
+            let path = paths.entry(format!("{ROOT}{}", row.path)).or_insert_with(|| json!({}));
+            path[row.method.word()] = operation(row, tag, &mut types);
+        }
     }
-    json!({
+    let fault = json!({"application/json": {"schema": types.subschema_for::<Failure>()}});
+    let faults =
+        FAULTS.map(|(_, name, about)| (name, json!({"description": about, "content": fault})));
+    let document = json!({
         "openapi": "3.1.0",
         "info": {
             "title": "glis",
             "version": "1",
-            "description": "What changes something has the header `X-Glis: 1`. With an \
-                `Idempotency-Key` a repeat within a day changes nothing and gets the first answer. \
-                `Host` has to be the server's own, `Origin` absent or the server's own.",
+            "license": {"name": "MIT or Apache-2.0", "identifier": "MIT OR Apache-2.0"},
+            "description": "With an `Idempotency-Key` a repeat within a day changes nothing and gets the first \
+                answer. `Host` has to be the server's own, `Origin` absent or the server's own.",
         },
+        "servers": [{"url": format!("http://{USUAL}"), "description": "As `glis web` prints it"}],
         "security": [{"token": []}],
         "paths": paths,
         "components": {
             "securitySchemes": {
                 "token": {"type": "http", "scheme": "bearer", "description": "`glis web token`"},
             },
-            "schemas": {"Session": session(), "Error": error()},
+            "parameters": {
+                "Session": {
+                    "name": "session", "in": "path", "required": true, "schema": {"type": "string"},
+                    "description": "Name, id, or a unique beginning of the id",
+                },
+                "Meant": {
+                    "name": "X-Glis", "in": "header", "required": true,
+                    "schema": {"type": "string", "const": "1"},
+                    "description": "It is meant: no page of another site can say so",
+                },
+                "Key": {
+                    "name": "Idempotency-Key", "in": "header", "required": false,
+                    "schema": {"type": "string", "maxLength": 128},
+                    "description": "Names this change",
+                },
+            },
+            "responses": Map::from_iter(faults.map(|(name, fault)| (name.to_owned(), fault))),
+            "schemas": schemas(types),
         },
-    })
+    });
+    // The types have the names that others know them by: a `SessionView` is a session.
+    serde_json::from_str(&document.to_string().replace("View\"", "\"")).unwrap_or(document)
 }
 
-fn operation(row: &Row) -> Value {
+/// The types, with what is added to questions.
+fn schemas(mut types: SchemaGenerator) -> Map<String, Value> {
+    let (_, mut more) = (types.subschema_for::<WaitingFor>(), types.root_schema_for::<LaidOut>());
+    let mut schemas = types.take_definitions(true);
+    let ask = schemas.get_mut("WaitingFor").and_then(|ask| ask["properties"].as_object_mut());
+    let more = more.get_mut("properties").and_then(Value::as_object_mut);
+    if let (Some(ask), Some(more)) = (ask, more) {
+        ask.append(more);
+    }
+    schemas
+}
+
+fn operation(row: &Row, tag: &str, types: &mut SchemaGenerator) -> Value {
+    let common = |name| json!({"$ref": format!("#/components/parameters/{name}")});
     let mut parameters = Vec::new();
     if row.path.contains("{session}") {
-        parameters.push(json!({
-            "name": "session", "in": "path", "required": true, "schema": {"type": "string"},
-            "description": "Name, id, or a unique beginning of the id",
-        }));
+        parameters.push(common("Session"));
     }
-    if row.method == Verb::Get {
-        parameters.extend(row.takes.iter().map(query));
+    match row.method {
+        Verb::Get => parameters.extend(row.takes.iter().map(query)),
+        Verb::Post => parameters.push(common("Meant")),
     }
     if row.method == Verb::Post && matches!(row.act, Act::Ask(_) | Act::Draft(_)) {
-        parameters.push(json!({
-            "name": "Idempotency-Key", "in": "header", "required": false,
-            "schema": {"type": "string", "maxLength": 128},
-            "description": "Names this change",
-        }));
+        parameters.push(common("Key"));
     }
+    let words = row.verb.split(|letter: char| !letter.is_ascii_alphanumeric());
+    let words: Vec<_> = words.filter(|word| !word.is_empty()).collect();
     let mut operation = json!({
+        "operationId": words.join("_").to_ascii_lowercase(),
+        "tags": [tag],
         "summary": row.does,
         "x-glis-scope": row.scope.word(),
         "parameters": parameters,
-        "responses": {
-            "200": response(row.gives),
-            "default": {
-                "description": "What went wrong, as the command line says it",
-                "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}},
-            },
-        },
+        "responses": responses(row, types),
     });
-    if !row.verb.is_empty() {
-        operation["x-glis-verb"] = json!(row.verb);
-    }
     if row.method == Verb::Post && !row.takes.is_empty() {
         operation["requestBody"] = json!({
             "required": row.takes.iter().any(|field| field.needed),
@@ -93,88 +145,29 @@ fn body(fields: &[Field]) -> Value {
     })
 }
 
-fn response(gives: Gives) -> Value {
-    let session = json!({"$ref": "#/components/schemas/Session"});
-    let (description, kind, schema) = match gives {
-        Gives::Session => ("The session afterwards", "application/json", session),
-        Gives::Sessions => {
-            ("Sessions", "application/json", json!({"type": "array", "items": session}))
+fn responses(row: &Row, types: &mut SchemaGenerator) -> Value {
+    let json = "application/json";
+    let (status, description, kind, schema) = match row.gives {
+        Gives::Json(schema) => ("200", "As `--json` prints it", json, schema(types)),
+        Gives::Stream => {
+            ("200", "Server-sent events", "text/event-stream", types.subschema_for::<String>())
         }
-        Gives::Screen => (
-            "As `--json` prints it, and its rows as a terminal has them: `runs` is an array of \
-             `[[text, look?], …]`",
-            "application/json",
-            json!({"type": "object"}),
-        ),
-        Gives::Object => ("As `--json` prints it", "application/json", json!({"type": "object"})),
-        Gives::Array => ("As `--json` prints it", "application/json", json!({"type": "array"})),
-        Gives::Stream => ("Server-sent events", "text/event-stream", json!({"type": "string"})),
-        Gives::Frames => ("Frames of a WebSocket", "application/json", json!({"type": "object"})),
+        Gives::Frames => ("101", "Frames of a WebSocket", json, types.subschema_for::<Frame<'_>>()),
     };
-    json!({"description": description, "content": {kind: {"schema": schema}}})
-}
-
-/// The fields that are promised; there are more.
-fn session() -> Value {
-    let text = json!({"type": "string"});
-    let maybe = json!({"type": ["string", "null"]});
-    let flag = json!({"type": "boolean"});
-    let number = json!({"type": "integer"});
-    let texts = json!({"type": "array", "items": {"type": "string"}});
-    let objects = json!({"type": "array", "items": {"type": "object"}});
-    let object = json!({"type": ["object", "null"]});
-    let mut fields = Map::new();
-    let kinds: [(&Value, &[&str]); 8] = [
-        (&text, &["id", "name", "status", "agent", "mode", "repo_root", "created_at"]),
-        (&text, &["last_active_at", "need"]),
-        (
-            &maybe,
-            &[
-                "agent_session_ref",
-                "worktree",
-                "branch",
-                "paused_at",
-                "pause_reason",
-                "resumed_at",
-                "resume_at",
-                "conversation_summary",
-                "last_action",
-                "last_accessed_at",
-                "compacted_at",
-                "task",
-                "plan",
-            ],
-        ),
-        (&flag, &["resumable", "can_pause", "can_resume", "auto_yes", "is_compacted", "seen"]),
-        (&number, &["idle_timeout_secs", "queued", "generation", "seconds_since_activity"]),
-        (&texts, &["pending_tasks", "former_refs"]),
-        (&objects, &["asks"]),
-        (&object, &["snapshot", "waiting_for"]),
-    ];
-    for (schema, names) in kinds {
-        fields.extend(names.iter().map(|name| ((*name).to_owned(), schema.clone())));
+    let mut all = json!({});
+    for (status, name, _) in FAULTS {
+        all[status] = json!({"$ref": format!("#/components/responses/{name}")});
     }
-    for name in ["pid", "memory_bytes"] {
-        fields.insert(name.to_owned(), json!({"type": ["integer", "null"]}));
+    let several = types.subschema_for::<Vec<Each>>();
+    if schema == several {
+        let fault = types.subschema_for::<Failure>();
+        all["409"] = json!({
+            "description": "It cannot be done now, with some of them or with all",
+            "content": {json: {"schema": {"anyOf": [several, fault]}}},
+        });
     }
-    let required: Vec<_> = fields.keys().cloned().collect();
-    json!({"type": "object", "properties": fields, "required": required})
-}
-
-fn error() -> Value {
-    json!({
-        "type": "object",
-        "required": ["error"],
-        "properties": {"error": {
-            "type": "object",
-            "required": ["kind", "message", "hint"],
-            "properties": {
-                "kind": {"type": "string"},
-                "message": {"type": "string"},
-                "hint": {"type": ["string", "null"]},
-            },
-        }},
-    })
+    all[status] = json!({"description": description, "content": {kind: {"schema": schema}}});
+    all
 }
 
 #[cfg(test)]

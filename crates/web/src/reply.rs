@@ -3,13 +3,15 @@
 use crate::body::Body;
 use crate::devices::StoreFault;
 use crate::guard::Refused;
+use glis_verbs::complaint::{Failure, Wrong};
 use glis_verbs::{Complaint, Kind};
 use hyper::http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, VARY, WWW_AUTHENTICATE,
     X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
 use hyper::http::{HeaderName, HeaderValue, Response, StatusCode};
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::json;
 
 pub(crate) type Reply = Response<Body>;
 
@@ -48,8 +50,8 @@ require-trusted-types-for 'script'; trusted-types 'none'";
 const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 const OPENER_POLICY: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
 
-pub(crate) fn document(status: StatusCode, document: &Value) -> Reply {
-    let mut reply = Response::new(Body::of(document.to_string()));
+pub(crate) fn document(status: StatusCode, document: &impl Serialize) -> Reply {
+    let mut reply = Response::new(Body::of(json!(document).to_string()));
     *reply.status_mut() = status;
     let json = HeaderValue::from_static("application/json");
     reply.headers_mut().insert(CONTENT_TYPE, json);
@@ -85,9 +87,9 @@ pub(crate) fn status_of(exit: u8) -> StatusCode {
 }
 
 /// A failure of the request itself.
-pub(crate) fn wrong(status: StatusCode, kind: &str, message: &str, hint: &str) -> Reply {
-    let error = json!({"kind": kind, "message": message, "hint": hint});
-    document(status, &json!({"error": error}))
+pub(crate) fn wrong(status: StatusCode, kind: &'static str, message: &str, hint: &str) -> Reply {
+    let (message, hint) = (message.to_owned(), Some(hint.to_owned()));
+    document(status, &Failure { error: Wrong { kind, message, hint } })
 }
 
 /// What who was not let in is told: no more than is needed to come rightly.
@@ -140,7 +142,7 @@ fn refused(why: Refused) -> Reply {
 }
 
 /// Who is not known is told how to come.
-fn unknown(kind: &str, message: &str, hint: &str) -> Reply {
+fn unknown(kind: &'static str, message: &str, hint: &str) -> Reply {
     let mut reply = wrong(StatusCode::UNAUTHORIZED, kind, message, hint);
     reply.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
     reply

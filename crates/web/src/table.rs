@@ -12,6 +12,7 @@ use glis_wire::call::Scope;
 use glis_wire::client::Request;
 use glis_wire::plan::DraftWork;
 use hyper::http::Method;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use std::path::PathBuf;
 
 /// Everything of the API is below this.
@@ -25,7 +26,7 @@ const REPO: Field = must("repo", Kind::Path, "an absolute path of a folder in th
 /// One thing that can be asked for.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Row {
-    /// The command line's verb; empty for what only a page needs.
+    /// The command line's words for it, or some like them: they name the operation.
     pub(crate) verb: &'static str,
     pub(crate) method: Verb,
     /// Below [`ROOT`]; `{session}` is a name or an id.
@@ -45,20 +46,20 @@ pub(crate) enum Verb {
     Post,
 }
 
-/// The form of what is answered, by the name that `openapi.json` has for it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What is answered.
+#[derive(Debug, Clone, Copy)]
 pub(crate) enum Gives {
-    Session,
-    /// Several sessions.
-    Sessions,
-    /// A screen, also as runs of text.
-    Screen,
-    /// Some other object.
-    Object,
-    /// Some other array.
-    Array,
+    /// A document of a type.
+    Json(fn(&mut SchemaGenerator) -> Schema),
+    /// Server-sent events.
     Stream,
+    /// A WebSocket.
     Frames,
+}
+
+/// A document of this type.
+const fn json<T: JsonSchema>() -> Gives {
+    Gives::Json(SchemaGenerator::subschema_for::<T>)
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -121,9 +122,17 @@ impl Row {
     }
 }
 
+/// Every row, by what it is about.
+pub(crate) const TABLE: [(&str, &[Row]); 4] = [
+    ("house", house::ROWS),
+    ("sessions", making::ROWS),
+    ("sessions", sessions::ROWS),
+    ("plans", plans::ROWS),
+];
+
 /// Every row.
 pub(crate) fn rows() -> impl Iterator<Item = &'static Row> {
-    house::ROWS.iter().chain(making::ROWS).chain(plans::ROWS).chain(sessions::ROWS)
+    TABLE.iter().flat_map(|(_, rows)| *rows)
 }
 
 /// What a path leads to.

@@ -13,7 +13,7 @@ use crate::shared::Shared;
 use futures_util::{SinkExt as _, StreamExt as _};
 use glis_client::{Connector, Fault, Heard, Holder, Quiet};
 use glis_screen::Screen;
-use glis_verbs::Complaint;
+use glis_verbs::{Complaint, documents};
 use glis_wire::call::Scope;
 use glis_wire::client::{Request, Response};
 use glis_wire::hold::Size;
@@ -27,9 +27,12 @@ use hyper::upgrade::{OnUpgrade, Upgraded};
 use hyper::{Method, Response as HttpResponse, StatusCode};
 use hyper_util::rt::TokioIo;
 use keys::{Typed, announce};
-use rows::Rows;
+pub(crate) use rows::Frame;
+use rows::{Rows, TextRun};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use rustix::io::Errno;
+use schemars::JsonSchema;
+use serde::{Deserialize as _, Serialize};
 use serde_json::{Value, json};
 use std::io;
 use std::os::fd::OwnedFd;
@@ -141,9 +144,8 @@ async fn show(shared: Arc<Shared>, caller: Caller, given: Given, mut socket: Web
             let mut view =
                 View { send, typed, types, wake, rows, screen, offset, drawn, dirty, held, ready };
             if let Err(fault) = view.follow(&connector, &name, has) {
-                let told = Complaint::from(fault);
-                let told = json!({"error": {"kind": told.kind.word(), "message": told.message}});
-                drop(view.send.blocking_send(told.to_string()));
+                let told = Frame::Failed(Complaint::from(fault).json());
+                drop(view.send.blocking_send(told.text()));
             }
         }
     };
@@ -168,7 +170,7 @@ async fn show(shared: Arc<Shared>, caller: Caller, given: Given, mut socket: Web
                 Some(Ok(Message::Close(_)) | Err(_)) | None => break,
                 Some(Ok(Message::Text(said))) => {
                     if let Err(why) = take(&caller, &types, &said) {
-                        let told = json!({"refused": why}).to_string();
+                        let told = Frame::Refused { refused: why }.text();
                         if socket.send(Message::Text(told.into())).await.is_err() {
                             break;
                         }
@@ -181,7 +183,8 @@ async fn show(shared: Arc<Shared>, caller: Caller, given: Given, mut socket: Web
             },
             () = sleep_until(beat.into()) => {
                 beat = Instant::now() + BEAT;
-                if socket.send(Message::Text(r#"{"beat":true}"#.into())).await.is_err() {
+                let told = Frame::Beat { beat: true }.text();
+                if socket.send(Message::Text(told.into())).await.is_err() {
                     break;
                 }
             }
@@ -209,15 +212,22 @@ fn take(caller: &Caller, types: &SyncSender<Typed>, said: &str) -> Result<(), St
     types.try_send(typed).map_err(|_| "the terminal takes no keys".to_owned())
 }
 
-/// Gives the rows of a screen as a terminal's frames have them, in place of the same with control
-/// sequences.
-pub(crate) fn as_runs(document: &mut Value) {
-    let number = |name: &str| document[name].as_u64().and_then(|number| u16::try_from(number).ok());
-    let (Some(columns), Some(rows)) = (number("columns"), number("rows")) else { return };
-    let ansi = document.as_object_mut().and_then(|document| document.remove("ansi"));
-    let lines = ansi.iter().filter_map(Value::as_array).flatten().filter_map(Value::as_str);
-    let lines: Vec<_> = lines.map(ToOwned::to_owned).collect();
-    document["runs"] = Value::from(rows::rows(&repainted(Size { columns, rows }, &lines)));
+/// A screen as text, and as a terminal's frames have it.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Painted {
+    #[serde(flatten)]
+    screen: documents::Screen,
+    runs: Vec<Vec<TextRun>>,
+}
+
+/// Gives the rows of a screen as runs, in place of the same with control sequences. Whatever else is answered stays as
+/// it is.
+pub(crate) fn as_runs(document: Value) -> Value {
+    let screen = document.get("ansi").map(|_| documents::Screen::deserialize(&document));
+    let Some(Ok(mut screen)) = screen else { return document };
+    let size = Size { columns: screen.columns, rows: screen.rows };
+    let ansi = screen.ansi.take().unwrap_or_default();
+    json!(Painted { runs: rows::rows(&repainted(size, &ansi)), screen })
 }
 
 /// A screen that has these rows.
@@ -284,7 +294,8 @@ impl View {
         if let Some(frame) = self.rows.frame(&self.screen, self.offset) {
             drop(self.send.blocking_send(frame));
         }
-        drop(self.send.blocking_send(json!({"ended": true, "offset": self.offset}).to_string()));
+        let ended = Frame::Ended { ended: true, offset: self.offset };
+        drop(self.send.blocking_send(ended.text()));
         Ok(())
     }
 
@@ -297,7 +308,7 @@ impl View {
         if let Err(why) = announced {
             // What came with it was meant to follow it.
             self.typed.try_iter().for_each(drop);
-            drop(self.send.blocking_send(json!({"refused": why}).to_string()));
+            drop(self.send.blocking_send(Frame::Refused { refused: why }.text()));
             return;
         }
         for typed in std::iter::once(first).chain(self.typed.try_iter()) {

@@ -1,11 +1,12 @@
 //! Which build of the program a process is, and which of two is the later one.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::fmt;
 
 /// A build of the program. Later ones are greater.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Build {
     /// Version of the package.
     pub version: String,

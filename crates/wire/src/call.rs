@@ -2,10 +2,13 @@
 
 pub use glis_core::caller::{Face, Origin};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What a caller may do. Each includes those before it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Scope {
     /// Look at everything, change nothing.

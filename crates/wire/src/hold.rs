@@ -7,6 +7,7 @@
 //! frame is output; its tag is the offset of its first byte in the session's log.
 
 pub use glis_core::session::Process;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Version of this protocol. Goes up only when an old peer would misunderstand.
@@ -148,7 +149,7 @@ pub enum Face {
 }
 
 /// A terminal's size in cells.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Size {
     /// Columns.
     pub columns: u16,

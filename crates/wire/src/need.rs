@@ -1,9 +1,12 @@
 //! How much a session needs a person: the groups that every face shows, in their order.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How much a session needs a person, most first.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Need {
     /// It asks something, or nobody has said how it goes on.

@@ -5,6 +5,7 @@ use glis_core::merge::Unmerged;
 use glis_core::pause::{PauseMode, PauseReason};
 use glis_core::plan::{Budget, Pace, PlanPause, Ruling, RunFault, RunState, TaskSpec};
 use glis_core::refusal::LineFault;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -186,7 +187,7 @@ pub struct TaskWords {
 }
 
 /// A run: its record, as it lies in the repository too.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the contract names each field of a run's record")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a field that scripts read")]
 pub struct RunView {
@@ -251,7 +252,7 @@ pub struct RunView {
 }
 
 /// A plan in execution.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the contract names each field")]
 pub struct PlanView {
     pub id: String,
@@ -291,7 +292,7 @@ impl PlanView {
 }
 
 /// A plan in the list of those that were executed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the contract names each field")]
 pub struct PlanRow {
     pub id: String,
@@ -311,7 +312,7 @@ pub struct PlanRow {
 }
 
 /// A task of a plan in execution.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the contract names each key of a task")]
 pub struct TaskView {
     pub id: String,
@@ -330,7 +331,7 @@ pub struct TaskView {
 }
 
 /// What a task is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TaskState {
     /// What it needs is not done.

@@ -10,10 +10,11 @@ use glis_core::spec::Mode;
 use glis_core::spending::WARN_PERCENT;
 use glis_core::talk::AskKind;
 use glis_core::verdict::Want;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A row of a list of sessions.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the contract explains each field under this very name")]
 #[expect(clippy::struct_excessive_bools, reason = "the contract's flat JSON has them")]
 pub struct SessionRow {
@@ -211,7 +212,7 @@ impl SessionRow {
 }
 
 /// A worktree that stands on no branch.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DetachedView {
     /// The commit that it stands on.
     pub commit: String,
@@ -222,7 +223,7 @@ pub struct DetachedView {
 }
 
 /// A folder outside of its worktree that an agent works in.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ElsewhereView {
     /// Where that is.
     pub folder: String,
@@ -231,7 +232,8 @@ pub struct ElsewhereView {
 }
 
 /// How far a budget is used.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Spending")]
 pub struct BudgetView {
     /// As it is typed: `usd=5,time=2h`.
     pub allowed: String,
@@ -249,7 +251,7 @@ impl BudgetView {
 }
 
 /// What an agent has used, by its own count.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Used {
     /// Tokens that went in.
     pub tokens_in: u64,
@@ -263,7 +265,7 @@ pub struct Used {
 }
 
 /// What a session asks.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WaitingFor {
     /// The request, for `answer --request`.
     pub request: String,
@@ -286,7 +288,7 @@ pub struct WaitingFor {
 }
 
 /// A loop as JSON.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LoopView {
     /// The iteration that is open, or was last; counted from one.
     pub iteration: u32,

@@ -8,11 +8,12 @@ use glis_core::limits::Over;
 use glis_core::reason::SafeRule;
 use glis_core::tree::{Found, PathList, Restored, SnapshotRef};
 use glis_core::verdict::Verdict;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::ops::{Deref, DerefMut};
 
 /// Everything about a session, as JSON: its row, and what is only shown where one session is looked at.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the contract explains each field under this very name")]
 #[expect(clippy::struct_excessive_bools, reason = "the contract's flat JSON has them")]
 pub struct SessionView {
@@ -40,6 +41,7 @@ pub struct SessionView {
     /// What the last pause could not do.
     pub warnings: Vec<String>,
     /// Which rule said that stopping was safe, of the last pause.
+    #[schemars(with = "Option<String>")]
     pub pause_rule: Option<SafeRule>,
     /// The command or the agent's extra arguments.
     pub argv: Vec<String>,
@@ -99,7 +101,7 @@ impl DerefMut for SessionView {
 }
 
 /// A process that an agent has started.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct CompanionView {
     pub pid: i32,
@@ -110,7 +112,7 @@ pub struct CompanionView {
 }
 
 /// A snapshot as JSON.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the contract explains each field under this very name")]
 pub struct SnapshotView {
     #[serde(rename = "ref")]
@@ -127,7 +129,7 @@ pub struct SnapshotView {
 }
 
 /// Something that a snapshot does not hold.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NotCapturedView {
     /// Where, seen from the worktree.
     pub path: String,
@@ -136,7 +138,7 @@ pub struct NotCapturedView {
 }
 
 /// One file of a difference.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FileDiffView {
     /// Its path.
     pub path: String,
@@ -147,7 +149,7 @@ pub struct FileDiffView {
 }
 
 /// A session in the trash.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct TrashView {
     pub id: String,
@@ -163,7 +165,7 @@ pub struct TrashView {
 }
 
 /// One line of a conversation file.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Entry {
     /// When it was written, RFC 3339.
     pub timestamp: String,
@@ -178,7 +180,7 @@ pub struct Entry {
 }
 
 /// What a conversation comes down to.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct CompactionView {
     pub id: String,
@@ -196,7 +198,7 @@ pub struct CompactionView {
 }
 
 /// What became of a session's work in a branch.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct MergeView {
     pub id: String,
@@ -219,7 +221,7 @@ pub struct MergeView {
 }
 
 /// An entry of a conversation that was looked for.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct Hit {
     pub session: String,
@@ -244,7 +246,7 @@ pub enum CostBy {
 }
 
 /// What something has used.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct CostView {
     /// The session, the repository, the agent or the day.
@@ -262,7 +264,7 @@ pub struct CostView {
 }
 
 /// What a new session can be made of, and what lists can be asked for by name.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct ChoicesView {
     pub agents: Vec<AgentView>,
@@ -272,7 +274,7 @@ pub struct ChoicesView {
 }
 
 /// An agent as it can be chosen.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct AgentView {
     pub name: String,
@@ -285,7 +287,7 @@ pub struct AgentView {
 }
 
 /// A persona of the configuration.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the configuration explains each key under this very name")]
 pub struct PersonaView {
     pub name: String,
@@ -314,7 +316,7 @@ pub fn dollars(micros: u64) -> f64 {
 }
 
 /// Who speaks in a conversation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the words explain themselves")]
 pub enum Voice {
@@ -325,7 +327,7 @@ pub enum Voice {
 }
 
 /// The daemon about itself.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the contract explains each field under this very name")]
 pub struct DaemonView {
     pub pid: u32,
@@ -378,7 +380,7 @@ pub struct VerdictView {
 }
 
 /// One thing that `doctor` looked at.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct Finding {
     pub subject: String,
@@ -388,7 +390,9 @@ pub struct Finding {
 }
 
 /// How something is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the words explain themselves")]
 pub enum Health {
@@ -398,7 +402,7 @@ pub enum Health {
 }
 
 /// How many agents run at once, and may.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LimitsView {
     /// The names of those that run.
     pub agents: Vec<String>,
@@ -413,7 +417,7 @@ pub struct LimitsView {
 }
 
 /// The gate: whether anything may start, and what it has stopped.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct GateView {
     /// `running`, `pausing` or `paused`.
     #[serde(rename = "gate", default = "running")]

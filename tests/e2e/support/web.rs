@@ -1,5 +1,6 @@
 //! A server of a house, and what speaks HTTP to it word by word: no library corrects what a test means.
 
+use crate::support::described;
 use crate::support::house::{House, Outcome, kill_and_wait};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -97,7 +98,7 @@ impl Web {
         Ok(stream)
     }
 
-    /// Asks, and reads the whole answer.
+    /// Asks, and reads the whole answer, which is as the API is described.
     pub(crate) fn ask(&self, line: &str, headers: &[(&str, &str)], body: &str) -> Outcome<Answer> {
         let close = [headers, &[("Connection", "close")]].concat();
         let stream = self.open(line, &close, body)?;
@@ -105,7 +106,15 @@ impl Web {
         let (status, headers) = head(&mut reader)?;
         let mut bytes = Vec::new();
         reader.read_to_end(&mut bytes)?;
-        Ok(Answer { status, headers, body: String::from_utf8(bytes)? })
+        let answer = Answer { status, headers, body: String::from_utf8(bytes)? };
+        if line.contains(" /api/v1/")
+            && answer.header("content-type") == Some("application/json")
+            && !answer.body.is_empty()
+            && let Some(fault) = described::fault(line, status, &answer.json()?)
+        {
+            return Err(fault.into());
+        }
+        Ok(answer)
     }
 
     pub(crate) fn get(&self, path: &str, token: &str) -> Outcome<Answer> {

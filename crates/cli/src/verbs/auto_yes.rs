@@ -53,7 +53,7 @@ fn test(command: &str, folder: Option<PathBuf>, out: &Out) -> Result<(), Complai
     let place = place.map(|place| place.among(std::env::vars_os()));
     let told = judge.verdict(Asked::Command(command), place.as_ref());
     let judged = glis_config::in_words_of_core(told);
-    out.document(&verdict::as_json(&judged), || verdict(&judged))
+    out.document(&verdict::Ruled::from(judged.clone()), || verdict(&judged))
 }
 
 /// The rules as the file has them.

@@ -9,10 +9,10 @@ use crate::control;
 use crate::streams::write_out;
 use crate::words::keep as words;
 use glis_client::{Client, Streamed};
-use glis_verbs::{Complaint, acted, deleted, documents, unexpected};
+use glis_verbs::documents::{Emptied, Merged, RestoredTo, to_merge};
+use glis_verbs::{Complaint, acted, deleted, unexpected};
 use glis_wire::client::{Action, Discard, Request, Response, TrashAction};
 use glis_wire::view::{SnapshotView, TrashView};
-use serde_json::json;
 
 fn listed(
     control: &mut Client,
@@ -70,19 +70,21 @@ pub(super) fn restore(restore: Restore, out: &Out) -> Result<(), Complaint> {
     let (session, snapshot) = (restore.name, restore.snapshot);
     let answer = ask(&mut control, Request::RestoreTo { session, snapshot, to })?;
     let Response::RestoredTo { path, snapshot, notes } = answer else { return Err(unexpected()) };
-    let document = documents::restored_to(&path, &snapshot, &notes);
-    out.document(&document, || words::copied_to(&path, &snapshot, &notes))
+    let document = RestoredTo { path, snapshot, notes };
+    out.document(&document, || {
+        words::copied_to(&document.path, &document.snapshot, &document.notes)
+    })
 }
 
 /// Shows what differs, and merges it.
 pub(super) fn merge(merge: Merge, out: &Out) -> Result<(), Complaint> {
     let mut control = control::connect()?;
     let Merge { name: session, into, hooks } = merge;
-    let files = documents::to_merge(&mut control, &session)?;
+    let files = to_merge(&mut control, &session)?;
     let place = super::task::here().ok();
     let request = Request::Merge { session, into, hooks, place };
     let Response::Merged(merged) = ask(&mut control, request)? else { return Err(unexpected()) };
-    out.document(&documents::merged(&merged, &files), || {
+    out.document(&Merged { merge: &merged, files: &files }, || {
         // Of what was there already, nothing is merged now.
         let stat = (!merged.already).then(|| words::stat(&files));
         let lines: Vec<_> = stat.into_iter().chain([words::merged(&merged)]).collect();
@@ -143,5 +145,5 @@ fn empty(control: &mut Client, wish: &Empty, out: &Out) -> Result<(), Complaint>
         return Err(complaint);
     }
     let left = removed(control)?.len();
-    out.document(&json!({"deleted": deleted, "left": left}), || words::emptied(&deleted, left))
+    out.document(&Emptied { deleted: &deleted, left }, || words::emptied(&deleted, left))
 }

@@ -121,7 +121,7 @@ pub(super) fn screen(
     let Response::Screen(screen) = ask(&mut control::connect()?, request)? else {
         return Err(unexpected());
     };
-    let document = documents::screen(&screen, dress);
+    let document = documents::Screen::of(&screen, dress);
     out.document(&document, || {
         let ScreenView { lines, ansi, .. } = *screen;
         let shown = if dress == Dress::Coloured { ansi } else { lines };

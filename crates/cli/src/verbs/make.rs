@@ -10,7 +10,7 @@ use crate::control;
 use crate::words::{self, limits, looped};
 use glis_core::looping::{LoopChange, LoopSpec};
 use glis_core::spec::IdleLimit;
-use glis_verbs::{Complaint, documents, say::sayable, unexpected};
+use glis_verbs::{Complaint, documents::Made, say::sayable, unexpected};
 use glis_wire::client::{Action, NewSession, Request, Response};
 use glis_wire::view::SessionView;
 
@@ -94,5 +94,5 @@ fn make(
     if limits::waits(&session) {
         tell_limits(&mut control, limits::full);
     }
-    out.document(&documents::made(&session, &notes), || tell(&session, &notes))
+    out.document(&Made { session: &session, notes: &notes }, || tell(&session, &notes))
 }

@@ -7,11 +7,10 @@ use crate::control;
 use crate::progress::Progress;
 use crate::words;
 use glis_client::{Client, Streamed, usable};
-use glis_verbs::documents::with;
-use glis_verbs::{Complaint, Kind, acted, unexpected};
+use glis_verbs::{Complaint, Each, Kind, acted, documents, unexpected};
 use glis_wire::client::{Action, Request, Response, Which};
 use glis_wire::view::{GateView, SessionView};
-use serde_json::{Value, json};
+use serde_json::json;
 
 /// Has the daemon do the same with several sessions. One that fails does not keep the others from it;
 /// the first failure decides the exit status. One that is named is told as a document, several or
@@ -75,7 +74,7 @@ struct Told<'o> {
     tell: fn(&SessionView) -> String,
     /// One that was named alone is one document, and its failure the command's own.
     alone: bool,
-    documents: Vec<Value>,
+    documents: Vec<Each>,
     first: Option<Complaint>,
     /// One of them waits for a place.
     waits: bool,
@@ -95,13 +94,13 @@ impl<'o> Told<'o> {
                         if already { words::already(&session) } else { (self.tell)(&session) };
                     say(&told)?;
                 }
-                self.documents.push(with(&session, "already", json!(already)));
+                self.documents.push(Each::Acted(Box::new(documents::Acted { session, already })));
             }
             Err(complaint) => {
                 if !self.out.json && !self.alone {
                     self.out.complain(&complaint);
                 }
-                self.documents.push(complaint.json());
+                self.documents.push(Each::Failed(complaint.json()));
                 self.first.get_or_insert(complaint);
             }
         }
@@ -118,8 +117,8 @@ impl<'o> Told<'o> {
             (first, documents) => {
                 if out.json {
                     match documents {
-                        [document] if alone => say(&document.to_string())?,
-                        all => say(&Value::from(all.to_vec()).to_string())?,
+                        [document] if alone => say(&json!(document).to_string())?,
+                        all => say(&json!(all).to_string())?,
                     }
                 }
                 // Each failure was told beside its session already.

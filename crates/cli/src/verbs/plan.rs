@@ -6,7 +6,7 @@ use crate::control;
 use crate::words;
 use clap::{Args, Subcommand};
 use glis_core::plan::TaskSpec;
-use glis_verbs::plan::{checked, faults as faults_of, place_of, ready, shown};
+use glis_verbs::plan::{Checked, faults as faults_of, place_of, ready, shown};
 use glis_verbs::{Complaint, Kind, unexpected};
 use glis_wire::client::{Request, Response};
 use glis_wire::plan::{PlanChange, PlanFile, PlanRequest, TaskState, TaskWords};
@@ -148,11 +148,12 @@ fn check(file: Option<PathBuf>, out: &Out) -> Result<(), Complaint> {
     let Response::PlanChecked { path, faults } = ask(&mut control::connect()?, request)? else {
         return Err(unexpected());
     };
-    out.document(&checked(&path, &faults), || match faults.as_slice() {
-        [] => format!("{path} is fine"),
-        faults => faults_of(&path, faults),
+    let checked = Checked { path, faults };
+    out.document(&checked, || match checked.faults.as_slice() {
+        [] => format!("{} is fine", checked.path),
+        faults => faults_of(&checked.path, faults),
     })?;
-    if faults.is_empty() {
+    if checked.faults.is_empty() {
         return Ok(());
     }
     let complaint = Complaint::new(Kind::Failed, "the plan cannot be worked on as it is");

@@ -14,8 +14,9 @@ use glis_core::pause::PauseMode;
 use glis_core::queue::{MESSAGE_BYTES_MAX, TooLong};
 use glis_core::talk::ALLOW_FOR_SESSION;
 use glis_core::tree::Clearing;
+use glis_verbs::documents::{Removed, queued};
 use glis_verbs::say::{check_answer, sayable, sendable, warning_of};
-use glis_verbs::{Complaint, Kind, documents, unexpected};
+use glis_verbs::{Complaint, Kind, unexpected};
 use glis_wire::client::{Action, PauseAll, Request, Response, Which};
 use glis_wire::frame::PAYLOAD_BYTES_MAX;
 use glis_wire::size;
@@ -45,10 +46,10 @@ pub(super) fn send(
         tell_limits(&mut control, limits::full);
     }
     let warning = warning_of(&session, &text);
-    let document = documents::queued(&session, (message, before, status), warning.as_deref());
+    let document = queued(&session, (message, before, status), warning.as_deref());
     out.document(&document, || {
         let queued = words::queued(&session, before, status, idle_secs);
-        std::iter::once(queued).chain(warning).collect::<Vec<_>>().join("\n")
+        std::iter::once(queued).chain(warning.clone()).collect::<Vec<_>>().join("\n")
     })
 }
 
@@ -253,10 +254,9 @@ pub(super) fn rm(rm: &Rm, out: &Out) -> Result<(), Complaint> {
     }
     let running = if stops { IfRunning::Stop } else { IfRunning::Refuse };
     let (session, _) = act(&mut control, name, Action::Remove { running })?;
-    let place = trash.join(&session.id);
-    let stays = documents::staying(&session);
-    out.document(&documents::removed(&session, &place), || {
-        words::removed(&session, &place, stays.as_deref())
+    let removed = Removed::of(session, &trash);
+    out.document(&removed, || {
+        words::removed(&removed.session, &removed.place, removed.worktree_stays.as_deref())
     })
 }
 

@@ -86,8 +86,8 @@ fn each_reason_of_a_failed_resume_has_a_kind_of_its_own_and_one_exit_status() {
     for fault in faults {
         let complaint = of_resume(fault);
         assert_eq!(complaint.kind.exit_status(), 6);
-        let kind = complaint.json()["error"]["kind"].as_str().map(ToOwned::to_owned);
-        assert!(kinds.insert(kind.clone()), "{kind:?} is there twice");
+        let kind = complaint.json().error.kind;
+        assert!(kinds.insert(kind), "{kind:?} is there twice");
         assert!(complaint.hint.is_some_and(|hint| hint.contains("`glis restart blue`")));
     }
 }

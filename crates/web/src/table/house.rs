@@ -1,14 +1,19 @@
 //! What can be asked for of the whole house, and of the server itself.
 
 use super::sessions::{MODES, ON_TIMEOUT, clearing};
-use super::{Act, Gives, REPO, Row, Verb, row};
+use super::{Act, Gives, Row, Verb, json, row};
+use crate::devices::{DeviceView, Forgotten};
 use crate::given::{Given, Kind, may, must, usage};
 use glis_core::pause::{PauseMode, PauseReason};
-use glis_verbs::Complaint;
+use glis_verbs::documents::Emptied;
+use glis_verbs::verdict::Judged;
+use glis_verbs::{Complaint, Each};
 use glis_wire::call::Scope;
 use glis_wire::client::{Action, Discard, PauseAll, Request, TrashAction, Which};
-use glis_wire::plan::PlanRequest;
-use glis_wire::view::CostBy;
+use glis_wire::view::{
+    ChoicesView, CostBy, CostView, DaemonView, Finding, Hit, SessionRow, SessionView, TrashView,
+};
+use serde_json::{Map, Value};
 
 /// As many as the command line shows.
 const HITS_USUAL: u32 = 50;
@@ -27,19 +32,19 @@ pub(super) const ROWS: &[Row] = &[
             may("log", Kind::Text, "The log that the number counts in: `log_id` of the status"),
         ])
         .acts(Act::Events),
-    row(Verb::Get, "", "/openapi.json", Scope::Watch, Gives::Object)
+    row(Verb::Get, "openapi", "/openapi.json", Scope::Watch, json::<Map<String, Value>>())
         .does("This description")
         .acts(Act::OpenApi),
-    row(Verb::Get, "", "/device", Scope::Watch, Gives::Object)
+    row(Verb::Get, "device", "/device", Scope::Watch, json::<DeviceView>())
         .does("The name and the scope of who asks")
         .acts(Act::Device),
-    row(Verb::Post, "", "/device/forget", Scope::Watch, Gives::Object)
+    row(Verb::Post, "device forget", "/device/forget", Scope::Watch, json::<Forgotten>())
         .does("Forget who asks: the device or token is good for nothing any more")
         .acts(Act::Forget),
-    row(Verb::Get, "", "/status", Scope::Watch, Gives::Object)
+    row(Verb::Get, "status", "/status", Scope::Watch, json::<DaemonView>())
         .does("The daemon about itself: gate, limits, the number of the last event")
         .asks(|_| Ok(Request::DaemonStatus)),
-    row(Verb::Post, "pause", "/pause", Scope::Manage, Gives::Array)
+    row(Verb::Post, "pause --all", "/pause", Scope::Manage, json::<Vec<Each>>())
         .does("Pause everything that runs; nothing starts until everything is resumed")
         .takes(&[
             may("mode", MODES, "When to stop the agents; default: boundary"),
@@ -50,7 +55,7 @@ pub(super) const ROWS: &[Row] = &[
             may("reason", Kind::Word(&["user", "shutdown"]), "What everything is paused for"),
         ])
         .asks(pause_all),
-    row(Verb::Post, "resume", "/resume", Scope::Manage, Gives::Array)
+    row(Verb::Post, "resume --all", "/resume", Scope::Manage, json::<Vec<Each>>())
         .does("Resume what the last pause of everything has stopped, or all that are interrupted")
         .takes(&[
             may("from_log", Kind::Flag, "Go by the event log"),
@@ -58,14 +63,14 @@ pub(super) const ROWS: &[Row] = &[
             may("prompt", Kind::Text, "The first message after they are back"),
         ])
         .asks(resume_all),
-    row(Verb::Get, "search", "/search", Scope::Watch, Gives::Array)
+    row(Verb::Get, "search", "/search", Scope::Watch, json::<Vec<Hit>>())
         .does("Search all conversations, also of removed sessions")
         .takes(&[
             must("words", Kind::Text, "all of them must occur"),
             may("most", Kind::UpTo(HITS_MAX as u64), "Maximum number of results; 50 if not given"),
         ])
         .asks(|given| Ok(search(given))),
-    row(Verb::Get, "cost", "/cost", Scope::Watch, Gives::Array)
+    row(Verb::Get, "cost", "/cost", Scope::Watch, json::<Vec<CostView>>())
         .does("Add up what agents have used, also of sessions in the trash")
         .takes(&[
             may(
@@ -76,11 +81,11 @@ pub(super) const ROWS: &[Row] = &[
             may("since", Kind::Text, "Only from this day on: `today`, or a date"),
         ])
         .asks(|given| Ok(cost(given))),
-    row(Verb::Get, "agents", "/choices", Scope::Watch, Gives::Object)
+    row(Verb::Get, "agents", "/choices", Scope::Watch, json::<ChoicesView>())
         .does("List the agents, personas and saved filters that can be chosen")
         .takes(&[may("repo", Kind::Text, "The folder that a session would be made from")])
         .asks(|given| Ok(Request::Choices { repo: given.text("repo") })),
-    row(Verb::Post, "filters", "/filters", Scope::Manage, Gives::Object)
+    row(Verb::Post, "filters", "/filters", Scope::Manage, json::<ChoicesView>())
         .does("Keep words that lists are narrowed down by, or forget them")
         .takes(&[
             must("words", Kind::Text, "as they are typed"),
@@ -89,7 +94,7 @@ pub(super) const ROWS: &[Row] = &[
         .asks(|given| {
             Ok(Request::Filter { words: given.needed("words"), keep: !given.flag("forget") })
         }),
-    row(Verb::Get, "auto-yes", "/auto-yes/log", Scope::Watch, Gives::Array)
+    row(Verb::Get, "auto-yes log", "/auto-yes/log", Scope::Watch, json::<Vec<Judged>>())
         .does("What the rules have said: when, about what, by which rule")
         .takes(&[
             may("name", Kind::Text, "Only of this session"),
@@ -98,19 +103,19 @@ pub(super) const ROWS: &[Row] = &[
         .asks(|given| {
             Ok(Request::Verdicts { session: given.text("name"), fresh: given.flag("new") })
         }),
-    row(Verb::Get, "doctor", "/doctor", Scope::Watch, Gives::Array)
+    row(Verb::Get, "doctor", "/doctor", Scope::Watch, json::<Vec<Finding>>())
         .does("Look for problems and say how to fix them")
         .asks(|_| Ok(Request::Doctor)),
-    row(Verb::Post, "repo", "/repo/moved", Scope::Manage, Gives::Array)
+    row(Verb::Post, "repo moved", "/repo/moved", Scope::Manage, json::<Vec<SessionRow>>())
         .does("Say where a repository is now")
         .takes(&[must("old", Kind::Text, "where it was"), must("new", Kind::Text, "where it is")])
         .asks(|given| {
             Ok(Request::RepoMoved { from: given.needed("old"), to: given.needed("new") })
         }),
-    row(Verb::Get, "trash", "/trash", Scope::Watch, Gives::Array)
+    row(Verb::Get, "trash list", "/trash", Scope::Watch, json::<Vec<TrashView>>())
         .does("List removed sessions")
         .asks(|_| Ok(Request::Trash)),
-    row(Verb::Post, "trash", "/trash/empty", Scope::Manage, Gives::Object)
+    row(Verb::Post, "trash empty", "/trash/empty", Scope::Manage, json::<Emptied<'_>>())
         .does(
             "Delete removed sessions for good: those past their deadline, or those that are named",
         )
@@ -120,20 +125,19 @@ pub(super) const ROWS: &[Row] = &[
             may("yes", Kind::Flag, "Deleting before the deadline is meant"),
         ])
         .asks(empty),
-    row(Verb::Post, "trash", "/trash/{session}/restore", Scope::Manage, Gives::Session)
-        .does("Take a session out of the trash")
-        .takes(&[may("name", Kind::Text, "Under this name")])
-        .asks(|given| {
-            let action = TrashAction::Restore { name: given.text("name") };
-            Ok(Request::TrashAct { session: given.name.clone(), action })
-        }),
-    row(Verb::Get, "runs", "/runs", Scope::Watch, Gives::Array)
-        .does("List the runs of a task, or of all tasks of a repository")
-        .takes(&[REPO, may("task", Kind::Text, "The task's id")])
-        .asks(|given| {
-            let (place, task) = (given.needed("repo"), given.text("task"));
-            Ok(Request::Plan(PlanRequest::Runs { place, task }))
-        }),
+    row(
+        Verb::Post,
+        "trash restore",
+        "/trash/{session}/restore",
+        Scope::Manage,
+        json::<SessionView>(),
+    )
+    .does("Take a session out of the trash")
+    .takes(&[may("name", Kind::Text, "Under this name")])
+    .asks(|given| {
+        let action = TrashAction::Restore { name: given.text("name") };
+        Ok(Request::TrashAct { session: given.name.clone(), action })
+    }),
 ];
 
 fn pause_all(given: &Given) -> Result<Request, Complaint> {

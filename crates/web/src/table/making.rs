@@ -1,11 +1,13 @@
 //! What makes a session: `new`, and `loop`, which also changes the limits of one.
 
-use super::{Gives, REPO, Row, Verb, row};
+use super::{REPO, Row, Verb, json, row};
 use crate::given::{Field, Given, Kind, may, must, usage};
 use glis_core::looping::{FAILURES_MAX, LoopChange, LoopContext, LoopSpec};
 use glis_verbs::Complaint;
+use glis_verbs::documents::Made;
 use glis_wire::call::Scope;
 use glis_wire::client::{Action, NewSession, Request};
+use glis_wire::view::SessionView;
 
 /// What can be said of any session that is made.
 macro_rules! fields {
@@ -48,15 +50,15 @@ const LOOP: &[Field] = fields![
 ];
 
 pub(super) const ROWS: &[Row] = &[
-    row(Verb::Post, "new", "/sessions", Scope::Manage, Gives::Session)
+    row(Verb::Post, "new", "/sessions", Scope::Manage, json::<Made<'_>>())
         .does("Start a session in its own worktree, on its own branch")
         .takes(NEW)
         .asks(|given| Ok(Request::New(Box::new(wanted(given)?)))),
-    row(Verb::Post, "loop", "/loops", Scope::Manage, Gives::Session)
+    row(Verb::Post, "loop", "/loops", Scope::Manage, json::<Made<'_>>())
         .does("Run an agent on the same prompt repeatedly, until a condition holds")
         .takes(LOOP)
         .asks(iterate),
-    row(Verb::Post, "loop", "/sessions/{session}/loop", Scope::Manage, Gives::Session)
+    row(Verb::Post, "loop --set", "/sessions/{session}/loop", Scope::Manage, json::<SessionView>())
         .does("Change the limits of a loop")
         .takes(&[
             may("max", Kind::Number, "Maximum number of iterations"),

@@ -1,14 +1,19 @@
 //! What can be asked for of plans: their files, their execution, their tasks.
 
 use super::making::count;
-use super::{Act, Gives, REPO, Row, Verb, row};
+use super::{Act, REPO, Row, Verb, json, row};
 use crate::given::{Field, Given, Kind, may, must, usage};
 use glis_core::pause::PauseMode;
 use glis_core::plan::{Pace, Ruling};
 use glis_verbs::Complaint;
+use glis_verbs::draft::{Drafted, NewPlan};
+use glis_verbs::plan::{Checked, WrittenPlan};
 use glis_wire::call::Scope;
 use glis_wire::client::Request;
-use glis_wire::plan::{DraftWork, Execute, PlanChange, PlanRequest, TaskWords};
+use glis_wire::plan::{
+    DraftWork, Execute, PlanChange, PlanRequest, PlanRow, PlanView, RunView, TaskWords,
+};
+use glis_wire::view::SessionRow;
 use std::path::PathBuf;
 
 const ID: Field = must("id", Kind::Text, "the task's id");
@@ -31,19 +36,19 @@ const WORDS: &[Field] = &[
 ];
 
 pub(super) const ROWS: &[Row] = &[
-    row(Verb::Get, "plan", "/plan", Scope::Watch, Gives::Object)
+    row(Verb::Get, "plan show", "/plan", Scope::Watch, json::<WrittenPlan<'_>>())
         .does("The plan of a repository: its tasks, what can be worked on, how far it is")
         .takes(&[REPO])
         .asks(|given| Ok(Request::Plan(PlanRequest::Read { place: repo(given), file: None }))),
-    row(Verb::Get, "plan", "/plan/check", Scope::Watch, Gives::Object)
+    row(Verb::Get, "plan check", "/plan/check", Scope::Watch, json::<Checked>())
         .does("Every fault of the plan of a repository, each with its line")
         .takes(&[REPO])
         .asks(|given| Ok(Request::Plan(PlanRequest::Check { place: repo(given), file: None }))),
-    row(Verb::Get, "plan", "/plan/draft", Scope::Watch, Gives::Object)
+    row(Verb::Get, "plan draft", "/plan/draft", Scope::Watch, json::<Drafted>())
         .does("The draft in the last words of a session, as a tree too, and every fault of it with its line")
         .takes(&[REPO, must("from", Kind::Text, "the session that drafts the plan")])
         .acts(Act::Draft(|given| Ok(on(given, DraftWork::Look { session: given.needed("from") })))),
-    row(Verb::Post, "plan", "/plan/new", Scope::Manage, Gives::Object)
+    row(Verb::Post, "plan new", "/plan/new", Scope::Manage, json::<NewPlan>())
         .does(
             "Have an agent draft the plan: with `goal` a session begins that does; with `from` and \
              `yes` the draft in the last words of that session is written",
@@ -69,38 +74,45 @@ pub(super) const ROWS: &[Row] = &[
             ),
         ])
         .acts(Act::Draft(draft)),
-    row(Verb::Post, "plan", "/plan/add", Scope::Manage, Gives::Object)
+    row(Verb::Post, "plan add", "/plan/add", Scope::Manage, json::<WrittenPlan<'_>>())
         .does("Add a task at the end of the plan")
         .takes(WORDS)
         .asks(|given| Ok(change(given, PlanChange::Add(words(given)?)))),
-    row(Verb::Post, "plan", "/plan/edit", Scope::Manage, Gives::Object)
+    row(Verb::Post, "plan edit", "/plan/edit", Scope::Manage, json::<WrittenPlan<'_>>())
         .does("Change a task; what is not named stays, and an empty text takes a key away")
         .takes(WORDS)
         .asks(|given| Ok(change(given, PlanChange::Edit(words(given)?)))),
-    row(Verb::Post, "plan", "/plan/propose", Scope::Manage, Gives::Object)
+    row(Verb::Post, "plan propose", "/plan/propose", Scope::Manage, json::<WrittenPlan<'_>>())
         .does("Add a task that is worked on only once somebody approves it")
         .takes(WORDS)
         .asks(|given| Ok(change(given, PlanChange::Propose(words(given)?)))),
-    row(Verb::Post, "plan", "/plan/approve", Scope::Manage, Gives::Object)
+    row(Verb::Post, "plan approve", "/plan/approve", Scope::Manage, json::<WrittenPlan<'_>>())
         .does("Have a task worked on that was proposed; `/plan/rm` declines it")
         .takes(&[REPO, ID])
         .asks(|given| Ok(change(given, PlanChange::Approve { id: given.needed("id") }))),
-    row(Verb::Post, "plan", "/plan/rm", Scope::Manage, Gives::Object)
+    row(Verb::Post, "plan rm", "/plan/rm", Scope::Manage, json::<WrittenPlan<'_>>())
         .does("Take a task out of the plan")
         .takes(&[REPO, ID])
         .asks(|given| Ok(change(given, PlanChange::Remove { id: given.needed("id") }))),
-    row(Verb::Get, "plan", "/plans", Scope::Watch, Gives::Array)
+    row(Verb::Get, "plan ls", "/plans", Scope::Watch, json::<Vec<PlanRow>>())
         .does("List the plans of a repository that were executed")
         .takes(&[REPO])
         .asks(|given| Ok(Request::Plan(PlanRequest::List { place: repo(given) }))),
-    row(Verb::Post, "plan", "/plan/clean", Scope::Manage, Gives::Array)
+    row(Verb::Get, "runs", "/runs", Scope::Watch, json::<Vec<RunView>>())
+        .does("List the runs of a task, or of all tasks of a repository")
+        .takes(&[REPO, may("task", Kind::Text, "The task's id")])
+        .asks(|given| {
+            let (place, task) = (repo(given), given.text("task"));
+            Ok(Request::Plan(PlanRequest::Runs { place, task }))
+        }),
+    row(Verb::Post, "plan clean", "/plan/clean", Scope::Manage, json::<Vec<SessionRow>>())
         .does("Put the sessions and checkouts of tasks that are merged into the trash")
         .takes(&[REPO, may("plan", Kind::Text, "Of this plan, by its name; else of all")])
         .asks(|given| {
             let (place, plan) = (repo(given), given.text("plan"));
             Ok(Request::Plan(PlanRequest::Clean { place, plan }))
         }),
-    row(Verb::Post, "execute", "/plan/execute", Scope::Manage, Gives::Object)
+    row(Verb::Post, "execute", "/plan/execute", Scope::Manage, json::<PlanView>())
         .does("Work on the tasks of a plan, each in a session of its own; `GET /plan` follows it")
         .takes(&[
             REPO,
@@ -110,7 +122,7 @@ pub(super) const ROWS: &[Row] = &[
             may("hooks", Kind::Flag, "Run the repository's hooks for its commits"),
         ])
         .asks(execute),
-    row(Verb::Post, "execute", "/plan/pause", Scope::Manage, Gives::Object)
+    row(Verb::Post, "plan pause", "/plan/pause", Scope::Manage, json::<PlanView>())
         .does("Let nothing of a plan begin, and pause what runs of it")
         .takes(&[
             must("plan", Kind::Text, "the id of the plan, as `execute` tells it"),
@@ -121,7 +133,7 @@ pub(super) const ROWS: &[Row] = &[
             let mode = given.meant("mode").unwrap_or(PauseMode::Interrupt);
             Ok(Request::Plan(PlanRequest::Pause { plan, mode }))
         }),
-    row(Verb::Post, "resume", "/tasks/resume", Scope::Manage, Gives::Array)
+    row(Verb::Post, "resume TASK", "/tasks/resume", Scope::Manage, json::<Vec<RunView>>())
         .does("Resume the latest run of a task, in the same conversation")
         .takes(&[REPO, TASK, may("prompt", Kind::Text, "The first message after it is back")])
         .asks(|given| {
@@ -129,23 +141,23 @@ pub(super) const ROWS: &[Row] = &[
             let place = repo(given);
             Ok(Request::Plan(PlanRequest::Resume { place, task, prompt }))
         }),
-    row(Verb::Post, "restart", "/tasks/restart", Scope::Manage, Gives::Array)
+    row(Verb::Post, "restart TASK", "/tasks/restart", Scope::Manage, json::<Vec<RunView>>())
         .does("Begin another run of a task, from its prompt")
         .takes(&[REPO, TASK, may("yes", Kind::Flag, "It is meant")])
         .asks(restart),
-    row(Verb::Post, "accept", "/tasks/accept", Scope::Manage, Gives::Array)
+    row(Verb::Post, "accept", "/tasks/accept", Scope::Manage, json::<Vec<RunView>>())
         .does("Merge the work of a task as it is: after a review, or although it was not accepted")
         .takes(&[REPO, TASK])
         .asks(|given| Ok(rule(given, Ruling::Accept))),
-    row(Verb::Post, "judge", "/tasks/judge", Scope::Manage, Gives::Array)
+    row(Verb::Post, "judge", "/tasks/judge", Scope::Manage, json::<Vec<RunView>>())
         .does("Judge the work of a task again")
         .takes(&[REPO, TASK])
         .asks(|given| Ok(rule(given, Ruling::Judge))),
-    row(Verb::Post, "reject", "/tasks/reject", Scope::Manage, Gives::Array)
+    row(Verb::Post, "reject", "/tasks/reject", Scope::Manage, json::<Vec<RunView>>())
         .does("Do not take the work of a task; what needs it waits")
         .takes(&[REPO, TASK])
         .asks(|given| Ok(rule(given, Ruling::Reject))),
-    row(Verb::Post, "skip", "/tasks/skip", Scope::Manage, Gives::Array)
+    row(Verb::Post, "skip", "/tasks/skip", Scope::Manage, json::<Vec<RunView>>())
         .does("Leave a task out; what needs it goes on")
         .takes(&[REPO, TASK])
         .asks(|given| Ok(rule(given, Ruling::Skip))),

@@ -1,12 +1,82 @@
 //! Rows of a screen as a page gets them: runs of text that look alike, and only the rows that have changed.
 
 use glis_screen::{Colour, Look, Screen};
-use serde_json::{Map, Value, json};
+use glis_verbs::complaint::Failure;
+use glis_wire::hold::Size;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// What a page is told of a terminal.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+pub(crate) enum Frame<'r> {
+    /// The rows that have changed, each with its number.
+    Rows {
+        /// The offset of the output that they are as of.
+        offset: u64,
+        size: Size,
+        /// Column and row, counted from 0; none if it is hidden.
+        cursor: Option<(u16, u16)>,
+        /// How many letters stand before the cursor, where that is not its column.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        letters: Option<usize>,
+        rows: Vec<(usize, &'r [TextRun])>,
+    },
+    /// Its process has ended.
+    Ended {
+        ended: bool,
+        offset: u64,
+    },
+    Beat {
+        beat: bool,
+    },
+    /// What was typed is not passed on, and why.
+    Refused {
+        refused: String,
+    },
+    Failed(Failure),
+}
+
+impl Frame<'_> {
+    pub(super) fn text(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+}
+
+/// Text that looks alike.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub(crate) enum TextRun {
+    Plain((String,)),
+    Dressed(String, Short),
+}
+
+/// A look in short.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
+pub(crate) struct Short {
+    /// The colour of the text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    f: Option<Ink>,
+    /// The colour behind it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    b: Option<Ink>,
+    /// A letter for each style: bold, faint, italic, underlined, reversed, struck.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    s: String,
+}
+
+/// A number of the palette, or `#rrggbb`.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub(crate) enum Ink {
+    Indexed(u8),
+    Rgb(String),
+}
 
 #[derive(Default)]
 pub(super) struct Rows {
-    known: Vec<Value>,
-    cursor: Value,
+    known: Vec<Vec<TextRun>>,
+    cursor: Option<(u16, u16)>,
     size: (u16, u16),
 }
 
@@ -26,38 +96,31 @@ impl Rows {
         }
         let (column, row) = screen.cursor();
         let (now, letters) = drawn(screen, (column, row));
-        let changed: Vec<Value> = now
+        let rows: Vec<_> = now
             .iter()
             .enumerate()
             .filter(|(at, row)| self.known.get(*at) != Some(row))
-            .map(|(at, row)| json!([at, row]))
+            .map(|(at, row)| (at, row.as_slice()))
             .collect();
-        let cursor = if screen.shows_cursor() { json!([column, row]) } else { Value::Null };
-        if changed.is_empty() && cursor == self.cursor {
+        let cursor = screen.shows_cursor().then_some((column, row));
+        if rows.is_empty() && cursor == self.cursor {
             return None;
         }
-        let mut frame = json!({
-            "offset": offset,
-            "size": {"columns": size.columns, "rows": size.rows},
-            "cursor": cursor,
-            "rows": changed,
-        });
         // Wide letters fill two columns, and marks none.
-        if letters != usize::from(column) {
-            frame["letters"] = json!(letters);
-        }
+        let letters = Some(letters).filter(|letters| *letters != usize::from(column));
+        let frame = Frame::Rows { offset, size, cursor, letters, rows }.text();
         (self.known, self.cursor) = (now, cursor);
-        Some(frame.to_string())
+        Some(frame)
     }
 }
 
 /// Every row as runs: `[text]`, or `[text, look]`.
-pub(super) fn rows(screen: &Screen) -> Vec<Value> {
+pub(super) fn rows(screen: &Screen) -> Vec<Vec<TextRun>> {
     drawn(screen, screen.cursor()).0
 }
 
 /// Every row as runs, and how many letters stand before a place in its row.
-fn drawn(screen: &Screen, place: (u16, u16)) -> (Vec<Value>, usize) {
+fn drawn(screen: &Screen, place: (u16, u16)) -> (Vec<Vec<TextRun>>, usize) {
     let mut rows: Vec<Row> = Vec::new();
     rows.resize_with(usize::from(screen.size().rows), Row::default);
     let mut letters = 0;
@@ -74,7 +137,7 @@ fn drawn(screen: &Screen, place: (u16, u16)) -> (Vec<Value>, usize) {
 
 #[derive(Default)]
 struct Row {
-    runs: Vec<Value>,
+    runs: Vec<TextRun>,
     text: String,
     look: Look,
 }
@@ -92,31 +155,31 @@ impl Row {
         if !self.text.is_empty() {
             let text = std::mem::take(&mut self.text);
             let look = described(self.look);
-            self.runs.push(if look.is_empty() { json!([text]) } else { json!([text, look]) });
+            let is_plain = look == Short::default();
+            self.runs.push(if is_plain {
+                TextRun::Plain((text,))
+            } else {
+                TextRun::Dressed(text, look)
+            });
         }
     }
 
     /// Without what nobody sees at its end.
-    fn finish(mut self) -> Value {
+    fn finish(mut self) -> Vec<TextRun> {
         if self.look == Look::default() {
             self.text.truncate(self.text.trim_end().len());
         }
         self.close();
-        Value::from(self.runs)
+        self.runs
     }
 }
 
-/// A look in short: `f` and `b` are colours, `s` has a letter for each style.
-fn described(look: Look) -> Map<String, Value> {
-    let mut short = Map::new();
-    for (name, colour) in [("f", look.text), ("b", look.behind)] {
-        let value = match colour {
-            Colour::Own => continue,
-            Colour::Indexed(index) => json!(index),
-            Colour::Rgb(red, green, blue) => json!(format!("#{red:02x}{green:02x}{blue:02x}")),
-        };
-        short.insert(name.to_owned(), value);
-    }
+fn described(look: Look) -> Short {
+    let ink = |colour| match colour {
+        Colour::Own => None,
+        Colour::Indexed(index) => Some(Ink::Indexed(index)),
+        Colour::Rgb(r, g, b) => Some(Ink::Rgb(format!("#{r:02x}{g:02x}{b:02x}"))),
+    };
     let styles = [
         (look.bold, 'b'),
         (look.faint, 'f'),
@@ -125,17 +188,14 @@ fn described(look: Look) -> Map<String, Value> {
         (look.inverse, 'r'),
         (look.struck, 's'),
     ];
-    let letters: String = styles.iter().filter(|(is, _)| *is).map(|(_, letter)| *letter).collect();
-    if !letters.is_empty() {
-        short.insert("s".to_owned(), json!(letters));
-    }
-    short
+    let s = styles.iter().filter(|(is, _)| *is).map(|(_, letter)| *letter).collect();
+    Short { f: ink(look.text), b: ink(look.behind), s }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use glis_wire::hold::Size;
+    use serde_json::{Value, json};
 
     fn frame(rows: &mut Rows, screen: &Screen) -> Value {
         let frame = rows.frame(screen, screen.offset());
