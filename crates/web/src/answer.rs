@@ -3,10 +3,11 @@
 use crate::asks;
 use crate::call::{self, Answered};
 use crate::connections::Connection;
-use crate::devices::{DeviceView, Forgotten};
+use crate::devices::{self, DeviceView, Forgotten};
 use crate::events;
 use crate::given::{Field, Given, usage};
 use crate::guard::{self, Caller, Known, Needs, Refused};
+use crate::hint;
 use crate::openapi;
 use crate::packed;
 use crate::page;
@@ -208,7 +209,14 @@ async fn carry_out(
         let exit = if row.method == Verb::Get { 0 } else { done.exit };
         reply::document(reply::status_of(exit), &document)
     });
-    let reply = reply.unwrap_or_else(|told| reply::failure(&discreet(row, given, told)));
+    let reply = reply.unwrap_or_else(|told| {
+        let mut told = discreet(row, given, told);
+        // The page has words of its own.
+        if caller.kind == devices::Kind::Token {
+            told.hint = told.hint.as_deref().map(hint::in_http);
+        }
+        reply::failure(&told)
+    });
     Ok(reply.map(|body| body.held(place)))
 }
 

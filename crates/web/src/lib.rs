@@ -12,6 +12,7 @@ mod devices;
 mod events;
 mod given;
 mod guard;
+mod hint;
 mod hosts;
 mod hub;
 mod listeners;

@@ -182,16 +182,18 @@ fn whatever_can_be_looked_at_is_answered_as_it_is_described() -> Outcome {
 }
 
 #[test]
-fn a_failure_is_the_command_lines_own() -> Outcome {
+fn a_failure_is_the_command_lines_own_and_its_hint_a_request() -> Outcome {
     let house = House::new()?;
     house.rehearsal("blue")?;
     let web = Web::start(&house)?;
     let token = token(&house, "script", "manage")?;
-    let (_, by_hand) = house.fails(&["show", "none"])?;
+    let (_, mut by_hand) = house.fails(&["show", "none"])?;
     let none = web.get("/api/v1/sessions/none", &token)?;
+    by_hand["hint"] = json!("`GET /api/v1/sessions` lists them");
     assert_eq!((none.status, &none.json()?["error"]), (404, &by_hand));
-    let (_, by_hand) = house.fails(&["resume", "blue"])?;
+    let (_, mut by_hand) = house.fails(&["resume", "blue"])?;
     let state = web.post("/api/v1/sessions/blue/resume", &token, &json!({}))?;
+    by_hand["hint"] = json!("`POST /api/v1/sessions/blue/send {\"text\":\"TEXT\"}` starts it");
     assert_eq!((state.status, &state.json()?["error"]), (409, &by_hand));
     let empty = web.post("/api/v1/sessions/blue/send", &token, &json!({"text": " "}))?;
     let (_, by_hand) = house.fails(&["send", "blue", " "])?;
