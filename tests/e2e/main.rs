@@ -235,6 +235,7 @@ mod web {
     mod api;
     mod browser;
     mod burdens;
+    mod client;
     mod devices;
     mod events;
     mod guard;

@@ -1,10 +1,18 @@
-//! The browser that the tests of the page drive, the packages that drive it, and a Bot API that others have written.
+//! What tests use of others: a browser for the page with what drives it, a Bot API, and what makes a client of the
+//! description of the API.
 
 use std::path::PathBuf;
 
 /// The packages, in the versions that the tests are made for.
-pub const PACKAGES: [(&str, &str); 3] =
-    [("playwright-core", "1.65.0"), ("axe-core", "4.14.0"), ("telegram-test-api", "4.2.1")];
+pub const PACKAGES: [(&str, &str); 6] = [
+    ("playwright-core", "1.65.0"),
+    ("axe-core", "4.14.0"),
+    ("telegram-test-api", "4.2.1"),
+    ("openapi-typescript", "7.13.0"),
+    ("openapi-fetch", "0.17.0"),
+    // The latest that the generator runs with.
+    ("typescript", "5.9.3"),
+];
 
 /// Programs that are such a browser, the one without any windows first.
 pub const PROGRAMS: [&str; 2] = ["chromium-headless-shell", "chromium"];
