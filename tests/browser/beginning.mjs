@@ -71,4 +71,11 @@ await story(async ({ house, desk }) => {
   await desk.confirm(page.locator("#do-restart-with"));
   await shows(page, ".entry.by-user", "glis");
   await house.until("former", "idle");
+
+  // What was removed is deleted for good once that is meant.
+  await house.glis("rm", "former", "--stop");
+  await page.click("#row-trash");
+  await shows(page, "#main", "former");
+  await desk.confirm(page.locator("#trash-empty"));
+  await shows(page, "#main", "The trash is empty.");
 });

@@ -11,6 +11,15 @@ await story(async ({ house, desk }) => {
   const page = await desk.paired("desk");
   await page.click("#list .row:has-text('blue')");
   await page.click("#tab-snapshots");
+  // What has changed since one was taken is seen before it is restored.
+  await house.glis("resume", "blue");
+  await house.until("blue", "idle");
+  await house.says("send", "blue", "write b.txt later");
+  await house.until("blue", "idle");
+  await page.locator("#pane .snapshot").last().locator("button", { hasText: "What has changed since" }).click();
+  await shows(page, "#pane .file", "b.txt");
+  await house.glis("pause", "blue");
+  await page.click("#tab-snapshots");
   const folder = `${await house.ask("repo")}-restored`;
   // A path that is none is told, and stays as it was typed.
   await page.fill("#restore-to", "restored");

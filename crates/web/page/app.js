@@ -136,7 +136,8 @@ function drawGate() {
         onclick: () => resumeAll(store) }, icon("play"), gate === "pausing" ? "Pausing all... Resume" : "Resume all");
   const hasten = (/** @type {"interrupt" | "force"} */ mode, /** @type {string} */ text) => h("button", { id: `gate-${mode}`, class: "small", disabled: !may,
     onclick: () => pause({ mode }) }, text);
-  redraw($("gate"), button);
+  const { day } = store.status;
+  redraw($("gate"), day ? h("span", { class: "faint" }, `${day.used} today `) : "", button);
   $("gate-waits").hidden = gate !== "pausing" || !at_work.length;
   redraw($("gate-waits"), h("p", null, `${at_work.length} still at work: ${at_work.join(", ")}. Each pauses at the end of its turn.`),
     h("div", { class: "buttons" }, hasten("interrupt", "Interrupt"), hasten("force", "Force")));
@@ -196,6 +197,7 @@ listen({
   "seen": () => view?.step("tick"),
   "keys": showKeys,
 });
+$("go").addEventListener("click", () => goTo(store));
 document.querySelector(".skip")?.addEventListener("click", (event) => {
   // Addresses with a # are places of this page.
   event.preventDefault();

@@ -235,7 +235,9 @@ export const leaveGone = () => { gone = []; };
 export function askCards(store, drawn, only) {
   const open = store.asks(only);
   const past = gone.filter(({ session }) => !only || session.id === only).slice(only ? -1 : 0);
-  arrange([...past.map(({ card }) => `${card}-gone`), ...open.map(({ session, ask }) => cardOf(session.id, ask))].join(" "), drawn);
+  // What led to a question stands above its buttons, and may come later.
+  const placed = open.map(({ session, ask }) => `${cardOf(session.id, ask)} ${session.conversation_summary?.length ?? 0}`);
+  arrange([...past.map(({ card }) => `${card}-gone`), ...placed].join(" "), drawn);
   return [
     ...past.map(({ card, session, ask, what, isAnswered }) => h("p", { class: "card gone", id: `${card}-gone` },
       h("span", null, session.name, " ", h("b", null, isAnswered ? `${what}${WHO.get(answered.get(card) ?? "") ?? " elsewhere"}` : what)), h("span", { class: "faint" }, inSight(ask.text.slice(0, GONE_CHARS))))),

@@ -69,6 +69,15 @@ class Comments {
 
 /** @typedef {{send: (text: string) => void, again: () => void, merge?: HTMLElement | false}} Ways what can be done with it */
 
+/** The files of a diff. @param {any} diff */
+const filesOf = (diff) => (diff.patch ?? "").split(/^(?=diff --git )/m).filter(Boolean).map(read);
+
+/** A diff that is only looked at. @param {any} diff @returns {HTMLElement[]} */
+export function glance(diff) {
+  const files = filesOf(diff);
+  return files.length ? files.map((/** @type {File} */ file) => fileOf(file, files.length < OPEN_MAX, null)) : [h("p", { class: "faint" }, "Nothing has changed since.")];
+}
+
 /** @param {string} session @param {any} diff @param {Ways} ways */
 export function changes(session, diff, { send, again, merge }) {
   const counted = (/** @type {number} */ said) => { submit.textContent = said ? `Request changes (${said})` : "Request changes"; };
@@ -80,7 +89,7 @@ export function changes(session, diff, { send, again, merge }) {
     again();
   } });
   counted(comments.said.length);
-  const files = (diff.patch ?? "").split(/^(?=diff --git )/m).filter(Boolean).map(read);
+  const files = filesOf(diff);
   for (const moved of [false, true]) {
     for (const { name, lines } of files) for (const line of lines) line.comment ??= line.at === null ? undefined : comments.find(name, line, moved);
   }
@@ -209,7 +218,7 @@ function listed(file, drawn, was, note) {
   } }, file.name), ...counts(file), h("progress", { "aria-hidden": "true", max: file.added + file.removed || 1, value: file.added }));
 }
 
-/** @param {File} file @param {boolean} open @param {Comments} comments */
+/** @param {File} file @param {boolean} open @param {Comments?} comments none where it is only looked at */
 function fileOf(file, open, comments) {
   const { name, fate, lines, more } = file;
   const body = h("div", { class: "diff numbered" });
@@ -232,11 +241,11 @@ function fieldFor(one, comments) {
   return field;
 }
 
-/** @param {string} file @param {Line} line @param {(Node | string)[]} parts @param {Comments} comments */
+/** @param {string} file @param {Line} line @param {(Node | string)[]} parts @param {Comments?} comments */
 function row(file, line, parts, comments) {
   const { kind, text, at } = line;
   const made = h("div", { class: `is-${kind}`, "data-at": at, tabindex: kind === "hunk" ? "-1" : null }, h("code", null, ...parts));
-  if (at === null) return made;
+  if (at === null || !comments) return made;
   const comment = () => {
     const field = fieldFor(comments.begin(file, line), comments);
     button.replaceWith(field);

@@ -168,12 +168,12 @@ export function clock(time) {
 }
 
 /** Says something that went wrong or was done, for a while.
- * @param {string} text @param {{hint?: string | null, action?: {label: string, run: () => void}}} [more] */
+ * @param {string} text @param {{hint?: string | null, look?: string, action?: {label: string, run: () => void}}} [more] */
 export function toast(text, more = {}) {
   const close = () => line.remove();
   const line = h(
     "div",
-    { class: "toast" },
+    { class: `toast ${more.look ?? ""}` },
     h("p", null, text),
     more.hint ? h("p", { class: "faint" }, more.hint) : null,
     more.action &&
@@ -188,5 +188,5 @@ export function toast(text, more = {}) {
  * @param {string} lead what it is @param {unknown} fault @param {{label: string, run: () => void}} [action] @param {string} [advice] in place of the server's */
 export function complain(lead, fault, action, advice) {
   const { message } = /** @type {Error} */ (fault);
-  toast(`Failed to ${lead}: ${message}`, { hint: advice ?? (fault instanceof Refused ? fault.hint : null), action });
+  toast(`Failed to ${lead}: ${message}`, { hint: advice ?? (fault instanceof Refused ? fault.hint : null), look: "bad", action });
 }

@@ -67,7 +67,7 @@ export function listen(actions) {
     const act = found && actions[found[0]];
     // What is typed is no shortcut.
     const typed = !event.ctrlKey && !event.metaKey && !event.altKey &&
-      (event.defaultPrevented || /** @type {Element} */ (event.target).closest?.("input, textarea, select"));
+      (event.defaultPrevented || /** @type {Element} */ (event.target).closest?.("input, textarea, select, dialog, .screen"));
     if (!act || typed) return;
     event.preventDefault();
     act();

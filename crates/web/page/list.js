@@ -20,7 +20,11 @@ export const MARKS = {
 export const PLACES = [["plans", "Plans"], ["search", "Search"], ["trash", "Trash"], ["settings", "This device"]];
 
 /** How a session is, in a word, and in two more where that is not all. @param {import("./store.js").Session} session */
-export const state = (session) => (session.process_kept ? `${session.status}, process kept` : session.status);
+export function state({ status, process_kept: kept, loop }) {
+  // What sleeps is not done, and a loop that has ended is.
+  const word = loop?.state === "done" ? "done" : status === "suspended" ? "asleep" : status;
+  return kept ? `${word}, process kept` : word;
+}
 
 /** @param {import("./store.js").Session} session */
 function details(session) {
@@ -47,7 +51,7 @@ function pausedPart(store, session) {
     h("p", { class: "faint" }, icon("pause"), `Paused ${ago(session.paused_at)}`),
     session.last_action && h("p", { class: "faint line-2" }, inSight(session.last_action)),
     pending.length > 0 && h("ul", { class: "faint" }, ...pending.map((/** @type {string} */ task) => h("li", null, inSight(task)))),
-    canResume(store, session) && resume(store, session, "row", "small outline"));
+    canResume(store, session) && resume(store, session, "row", "small filled"));
 }
 
 /** @param {import("./store.js").Store} store @param {import("./store.js").Session} session @param {boolean} current */

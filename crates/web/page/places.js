@@ -49,6 +49,9 @@ export async function drawTrash(place, store) {
     const rows = list.map((/** @type {any} */ one, /** @type {number} */ at) => h("div", { class: "snapshot" },
       h("span", null, `${one.name} \u00b7 removed ${ago(one.removed_at)}`),
       h("button", { id: `untrash-${at}`, "data-id": one.id, class: "small", disabled: !store.may("manage"), onclick: () => restore(one) }, "Take back")));
+    const empty = () => confirm(`Delete all ${list.length} for good?`) && post("/trash/empty", { all: true, yes: true })
+      .then(() => drawTrash(place, store), (fault) => complain("empty the trash", fault));
+    if (rows.length) rows.unshift(h("p", null, h("button", { id: "trash-empty", class: "outline danger", disabled: !store.may("manage"), onclick: empty }, "Delete all for good")));
     fill(place, headline("Trash"), ...(rows.length ? rows : [h("p", { class: "faint" }, "The trash is empty.")]));
   } catch (fault) {
     fill(place, headline("Trash"), h("p", { class: "bad" }, /** @type {Error} */ (fault).message));

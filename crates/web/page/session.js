@@ -3,7 +3,7 @@
 
 import { Refused, get, onAndOn, pathOf, post } from "./api.js";
 import { askCards, leftCards } from "./asks.js";
-import { changes, tick, walk } from "./changes.js";
+import { changes, glance, tick, walk } from "./changes.js";
 import { Conversation } from "./conversation.js";
 import { ago, complain, copies, fill, form, h, icon, inSight, redraw, toast, wayBack, whyNot } from "./dom.js";
 import { state } from "./list.js";
@@ -103,7 +103,7 @@ export class SessionView {
       h("div", { class: "title", "data-status": session.status },
         h("h2", null, session.name, " ", h("span", { class: `state is-${session.status}` }, state(session)), " ",
           !isResting(session) && reason !== state(session) && h("span", { class: "reason" }, inSight(reason))),
-        h("p", { class: "faint facts" }, where, session.worktree && h("span", { class: "path" }, session.worktree),
+        h("p", { class: "faint facts" }, h("span", null, where), session.worktree && h("span", { class: "path" }, session.worktree),
           session.worktree && copies(session.worktree, "the path of its worktree"))),
       h("div", { class: "buttons" }, ...this.buttons(session)),
     );
@@ -250,7 +250,9 @@ export class SessionView {
   /** @param {string} into a branch, or nothing */
   async merge(into) {
     const merged = await this.act("merge", "merge", { into: into || undefined });
-    if (merged) toast(merged.next ? `Merged into ${merged.branch}. Type there: ${merged.next}` : `Merged into ${merged.branch}.`);
+    const { branch, next } = merged ?? {};
+    if (next) toast(`Merged into ${branch}. What is left is to type this where it is checked out:`, { hint: next, action: { label: "Copy", run: () => navigator.clipboard.writeText(next) } });
+    else if (merged) toast(`Merged into ${branch}.`);
   }
 
   makeComposer() {
@@ -384,9 +386,12 @@ export class SessionView {
       return confirm("Restore this snapshot? What is there now is moved aside.") &&
         this.act("restore", "restore", { snapshot: one.ref }, "Restored.");
     };
+    const look = (/** @type {any} */ one, /** @type {any} */ event) => get(pathOf`/sessions/${this.id}/diff`, { since: one.ref })
+      .then((diff) => event.target.closest(".snapshot").after(...glance(diff)), (fault) => complain("look into it", fault));
     const into = h("p", { class: "inline" }, h("label", { for: "restore-to" }, "Restore into this folder of the machine (empty: the worktree)"), field);
     return [into, ...[...list].reverse().map((one, index) => h("div", { class: "snapshot" },
       h("span", null, `${ago(one.at)} \u00b7 ${one.why} \u00b7 ${one.changed} changed`),
+      h("button", { id: `since-${index}`, class: "small quiet", onclick: (/** @type {any} */ event) => { event.target.disabled = true; look(one, event); } }, "What has changed since"),
       h("button", { id: `restore-${index}`, "data-ref": one.ref, class: "small", disabled: !this.store.may("manage"), onclick: () => restore(one) }, "Restore")))];
   }
 

@@ -106,6 +106,7 @@ export function facts(session) {
     session.compacted_at ? `compacted ${ago(session.compacted_at)}` : "",
     spent(session.cost),
     session.budget ? `${session.budget.percent}% of ${session.budget.allowed}` : "",
+    session.compacted_at ? `summed up ${ago(session.compacted_at)}` : "",
     memory ? `${Math.max(1, Math.round(memory / 1048576))} MB` : "",
   ];
 }

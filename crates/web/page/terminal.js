@@ -77,6 +77,9 @@ export class Terminal {
     for (const name of ["wheel", "touchmove"]) {
       scroll.addEventListener(name, () => { this.follows = false; }, { passive: true });
     }
+    // What comes above it takes its room.
+    this.sized = new ResizeObserver(() => { if (this.follows) this.look(); });
+    this.sized.observe(scroll);
     scroll.addEventListener("scroll", () => {
       if (scroll.scrollTop + scroll.clientHeight >= scroll.scrollHeight - 4) this.follows = true;
     });
@@ -106,6 +109,8 @@ export class Terminal {
     // A key that the browser takes for itself may close the tab.
     if (on) addEventListener("beforeunload", stay, { signal: this.gone.signal });
     else removeEventListener("beforeunload", stay);
+    // In full screen a browser that can gives these away as well.
+    /** @type {any} */ (navigator).keyboard?.[on ? "lock" : "unlock"]?.()?.catch(() => {});
     this.screen.classList.toggle("types", on);
     if (!on) this.field.blur();
     this.settle();
@@ -344,6 +349,7 @@ export class Terminal {
 
   close() {
     this.closed = true;
+    this.sized.disconnect();
     this.gone.abort();
     this.drop();
   }
