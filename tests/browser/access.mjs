@@ -1,6 +1,6 @@
 /** Every view in both sizes and both themes: nothing of it keeps anybody out. */
 
-import { SIZES, axe, check, has, shows, story } from "./driver.mjs";
+import { SIZES, axe, check, gone, has, shows, story } from "./driver.mjs";
 
 await story(async ({ house, desk }) => {
   await house.headless("asks", "--prompt", "write a.txt one\\n ;; say **Ready**, almost. ;; approve Bash: touch it");
@@ -44,6 +44,13 @@ await story(async ({ house, desk }) => {
     await go("#/");
     await shows(page, "#list .row", "paused");
     await look(`${size}: list`);
+    for (const key of ["Control+KeyK", "?"]) {
+      await page.keyboard.press(key);
+      await page.locator("dialog").waitFor();
+      await look(`${size}: ${key}`);
+      await page.keyboard.press("Escape");
+      await gone(page, "dialog");
+    }
     await go("#/asks");
     await shows(page, ".card.asks", "touch it");
     await look(`${size}: questions`);

@@ -72,6 +72,22 @@ await story(async ({ house, desk }) => {
   await shows(page, ".entry.by-user", "glis");
   await house.until("former", "idle");
 
+  // One that nobody may work on is given back by who knows why.
+  /** @type {string[]} */
+  const told = [];
+  await page.route(/\/sessions\/[^/?]+\?glance=/, async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, json: { ...await response.json(), barred: told.length ? null : "Work on its files has crashed the daemon twice." } });
+  });
+  await page.route("**/acknowledge", async (route) => { told.push("acknowledged"); await route.fulfill({ json: {} }); });
+  await house.glis("timeout", "former", "30");
+  await shows(page, ".card.bad", "crashed the daemon twice");
+  await page.click("#do-acknowledge");
+  await house.glis("timeout", "former", "40");
+  await page.waitForFunction(() => !document.querySelector("#do-acknowledge"));
+  same(told, ["acknowledged"], "what was told");
+  await page.unroute(/\/sessions\/[^/?]+\?glance=/);
+
   // What was removed is deleted for good once that is meant.
   await house.glis("rm", "former", "--stop");
   await page.click("#row-trash");

@@ -105,7 +105,10 @@ class House {
   }
 }
 
-export const SIZES = { desk: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } };
+export const SIZES = {
+  desk: { width: 1280, height: 800 }, phone: { width: 390, height: 844 }, wide: { width: 1440, height: 900 }, laptop: { width: 1280, height: 720 },
+  tablet: { width: 820, height: 1180 }, side: { width: 844, height: 390 },
+};
 
 /** A browser, its pages, and what went wrong in them. */
 class Desk {

@@ -20,6 +20,13 @@ await story(async ({ house, desk }) => {
   await shows(page, "#pane .file", "b.txt");
   await house.glis("pause", "blue");
   await page.click("#tab-snapshots");
+  // One that runs is stopped for it, once that is meant.
+  await house.glis("resume", "blue");
+  await house.until("blue", "idle");
+  await desk.confirm(page.locator("#pane .snapshot").last().locator("button", { hasText: "Restore" }));
+  await shows(page, ".toast", "Restored.");
+  await page.click(".toast [aria-label=Dismiss]");
+  await house.glis("pause", "blue");
   const folder = `${await house.ask("repo")}-restored`;
   // A path that is none is told, and stays as it was typed.
   await page.fill("#restore-to", "restored");

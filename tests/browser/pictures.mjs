@@ -1,4 +1,4 @@
-/** Takes pictures of the page, for people: of every view in both sizes and themes into a folder, or the two that
+/** Takes pictures of the page, for people: of every view in five sizes and both themes into a folder, or the two that
  * docs/web.md shows. `cargo xtask pictures` sets the scene and starts this. */
 
 import path from "node:path";
@@ -57,7 +57,7 @@ async function forDocs(open) {
 
 /** @param {(size: any, theme: any) => Promise<any>} open */
 async function everything(open) {
-  for (const size of ["desk", "phone"]) {
+  for (const size of ["wide", "laptop", "tablet", "phone", "side"]) {
     for (const theme of ["light", "dark"]) {
       const page = await open(size, theme);
       const go = (/** @type {string} */ hash) => page.evaluate((/** @type {string} */ to) => { location.hash = to; }, hash);

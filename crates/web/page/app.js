@@ -6,7 +6,7 @@ import { answerByKey, compare, hear, leaveGone } from "./asks.js";
 import { complain, fill, h, headline, icon, redraw, toast } from "./dom.js";
 import { goTo, showKeys } from "./goto.js";
 import { drawInbox } from "./inbox.js";
-import { TAKEN, USUAL, bind, bindings, listen, pressed } from "./keys.js";
+import { TAKEN, USUAL, bind, bindings, listen, pressed, written } from "./keys.js";
 import { drawList } from "./list.js";
 import { drawNew } from "./new.js";
 import { notify } from "./notices.js";
@@ -137,7 +137,10 @@ function drawGate() {
   const hasten = (/** @type {"interrupt" | "force"} */ mode, /** @type {string} */ text) => h("button", { id: `gate-${mode}`, class: "small", disabled: !may,
     onclick: () => pause({ mode }) }, text);
   const { day } = store.status;
-  redraw($("gate"), day ? h("span", { class: "faint" }, `${day.used} today `) : "", button);
+  $("go").dataset.press = written(bindings()["go-to"]);
+  const usd = [...store.sessions.values()].reduce((sum, session) => sum + (session.cost?.usd ?? 0), 0);
+  const cost = day ? `${day.used} today` : usd ? `$${usd.toFixed(2)} in all` : "";
+  redraw($("gate"), h("span", { class: "faint", title: day ? "of the day's budget" : "what the listed sessions have cost" }, `${cost} `), button);
   $("gate-waits").hidden = gate !== "pausing" || !at_work.length;
   redraw($("gate-waits"), h("p", null, `${at_work.length} still at work: ${at_work.join(", ")}. Each pauses at the end of its turn.`),
     h("div", { class: "buttons" }, hasten("interrupt", "Interrupt"), hasten("force", "Force")));

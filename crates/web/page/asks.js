@@ -4,7 +4,7 @@
 import { Refused, get, pathOf, post } from "./api.js";
 import { ago, complain, form, h, inSight, toast } from "./dom.js";
 import { keep, kept, keptUnder } from "./kept.js";
-import { bindings } from "./keys.js";
+import { bindings, written } from "./keys.js";
 import { place as repository } from "./list.js";
 import { isFromScreen, isSeen, isWhole, lastLines, options, showUnseen, wanted } from "./wanted.js";
 
@@ -121,7 +121,7 @@ function askCard(store, session, ask, drawn) {
    * @param {boolean} shut @param {() => void} act @param {string?} [says] what a key says as well */
   const button = (id, look, text, shut, act, says = null) => h("button", {
     id: `${at}-${id}`, class: look, disabled, onclick: () => (!shut ? act() : unseen && showUnseen(at)),
-    "data-says": says, "data-press": says && keys[says], "aria-disabled": shut ? "true" : null, "aria-describedby": shut && unseen ? `${at}-unseen` : null,
+    "data-says": says, "data-press": says && written(keys[says]), "aria-disabled": shut ? "true" : null, "aria-describedby": shut && unseen ? `${at}-unseen` : null,
   }, text);
   const labels = LABELS[ask.kind];
   const keys = bindings();

@@ -80,7 +80,10 @@ export function glance(diff) {
 
 /** @param {string} session @param {any} diff @param {Ways} ways */
 export function changes(session, diff, { send, again, merge }) {
-  const counted = (/** @type {number} */ said) => { submit.textContent = said ? `Request changes (${said})` : "Request changes"; };
+  const counted = (/** @type {number} */ said) => {
+    submit.textContent = said ? `Request changes (${said})` : "Request changes";
+    submit.className = said ? "filled" : "outline";
+  };
   const comments = new Comments(session, counted);
   const submit = h("button", { id: "send-comments", class: "outline", onclick: () => {
     const text = comments.take();

@@ -2,7 +2,7 @@
 /** A window to go anywhere by a few letters: sessions, places, and what can be done where one is; and one with all keys. */
 
 import { fill, h } from "./dom.js";
-import { USUAL, bindings } from "./keys.js";
+import { USUAL, bindings, written } from "./keys.js";
 import { PLACES } from "./list.js";
 
 /** More than these nobody reads: who wants another one writes a letter more. */
@@ -65,7 +65,7 @@ export function goTo(store) {
 /** All keys, and where they are changed. */
 export function showKeys() {
   const keys = bindings();
-  const rows = Object.entries(USUAL).map(([name, { about }]) => h("tr", null, h("td", null, about), h("td", null, h("kbd", null, keys[name]))));
+  const rows = Object.entries(USUAL).map(([name, { about }]) => h("tr", null, h("td", null, about), h("td", null, h("kbd", null, written(keys[name])))));
   const made = open("Keys", h("h2", null, "Keys"), h("table", null, h("tbody", null, ...rows)),
     h("p", { class: "faint" }, "A key alone does nothing while you type. ", h("a", { href: "#/settings", onclick: () => made.close() }, "Change them")),
     h("button", { class: "outline", onclick: () => made.close() }, "Close"));

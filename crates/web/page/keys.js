@@ -48,6 +48,9 @@ export function bind(action, keys) {
   return other;
 }
 
+/** Keys as a person reads them. @param {string} keys */
+export const written = (keys) => keys.replace("mod", /Mac|iP/.test(navigator.platform) ? "cmd" : "ctrl");
+
 /** What was pressed, in the same words. @param {KeyboardEvent} event */
 export function pressed(event) {
   const parts = [];
@@ -62,12 +65,12 @@ export function pressed(event) {
 export function listen(actions) {
   document.addEventListener("keydown", (event) => {
     const keys = pressed(event);
+    const alone = !event.ctrlKey && !event.metaKey && !event.altKey;
     // Of some keyboards a sign needs Shift.
-    const found = Object.entries(bindings()).find(([, bound]) => bound === keys || bound === event.key);
+    const found = Object.entries(bindings()).find(([, bound]) => bound === keys || (alone && bound === event.key));
     const act = found && actions[found[0]];
     // What is typed is no shortcut.
-    const typed = !event.ctrlKey && !event.metaKey && !event.altKey &&
-      (event.defaultPrevented || /** @type {Element} */ (event.target).closest?.("input, textarea, select, dialog, .screen"));
+    const typed = alone && (event.defaultPrevented || /** @type {Element} */ (event.target).closest?.("input, textarea, select, dialog, .screen"));
     if (!act || typed) return;
     event.preventDefault();
     act();

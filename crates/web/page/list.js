@@ -4,6 +4,7 @@
 import { ago, clock, h, icon, inSight, redraw } from "./dom.js";
 import { keep, kept } from "./kept.js";
 import { canResume, resume } from "./resume.js";
+import { why } from "./state.js";
 import { NEEDS } from "./store.js";
 import { counts } from "./work.js";
 
@@ -57,6 +58,7 @@ function pausedPart(store, session) {
 /** @param {import("./store.js").Store} store @param {import("./store.js").Session} session @param {boolean} current */
 function row(store, session, current) {
   const ask = session.waiting_for ?? session.was_asking?.[0];
+  const failed = session.need === "failed" && why(session);
   return h(
     "li",
     session.status === "paused" ? { class: "paused" } : null,
@@ -70,9 +72,9 @@ function row(store, session, current) {
       },
       h("span", { class: "mark", "aria-hidden": "true" }, MARKS[session.status] ?? "-"),
       h("span", { class: "name" }, session.pinned && h("span", { title: "pinned" }, "^ "), session.name),
-      h("span", { class: "when faint" }, ago(session.last_active_at)),
+      h("span", { class: "when faint" }, ago(session.asks?.[0]?.since ?? session.last_active_at)),
       h("span", { class: "what faint" }, h("span", { class: "state" }, details(session)), ` \u00b7 ${place(session)}`),
-      ask ? h("span", { class: "asks" }, session.waiting_for ? "" : "asked: ", inSight(ask.text)) : null,
+      ask ? h("span", { class: "asks" }, session.waiting_for ? "" : "asked: ", inSight(ask.text)) : failed ? h("span", { class: "asks bad" }, inSight(failed)) : null,
     ),
     session.status === "paused" && pausedPart(store, session),
   );

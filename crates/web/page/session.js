@@ -380,11 +380,12 @@ export class SessionView {
   snapshots(list) {
     if (!list.length) return [h("p", { class: "faint" }, "No snapshots.")];
     const field = /** @type {HTMLInputElement} */ (h("input", { id: "restore-to", autocomplete: "off", placeholder: "/a/folder/that/is/not/there/yet" }));
-    const restore = (/** @type {any} */ one) => {
+    const restore = async (/** @type {any} */ one) => {
       const to = field.value.trim();
       if (to) return this.act("restore", "restore", { snapshot: one.ref, to }, `Restored to ${to}.`);
-      return confirm("Restore this snapshot? What is there now is moved aside.") &&
-        this.act("restore", "restore", { snapshot: one.ref }, "Restored.");
+      const rests = this.session && isResting(this.session);
+      if (!confirm(`Restore this snapshot? What is there now is moved aside${rests ? "" : ", and its process is stopped first"}.`)) return;
+      if (rests || await this.act("stop", "stop")) await this.act("restore", "restore", { snapshot: one.ref }, "Restored.");
     };
     const look = (/** @type {any} */ one, /** @type {any} */ event) => get(pathOf`/sessions/${this.id}/diff`, { since: one.ref })
       .then((diff) => event.target.closest(".snapshot").after(...glance(diff)), (fault) => complain("look into it", fault));

@@ -16,7 +16,7 @@ use crate::cargo::Workspace;
 pub(super) enum Which<'f> {
     /// The two that docs/web.md shows.
     Docs(&'f Path),
-    /// Every view in both sizes and themes.
+    /// Every view in five sizes and both themes.
     Views(&'f Path),
 }
 
