@@ -7,7 +7,7 @@ import { Unreached, get, pathOf } from "./api.js";
 const AGAIN_MS = [1000, 2000, 5000, 10000, 30000];
 /** What comes by the dozen and changes little of a session: its row follows so much later. */
 const SMALL = ["tool_began", "tool_ended", "background_changed"];
-const SMALL_MS = 2000;
+const SMALL_MS = 4000;
 /** A connection that is dead is not waited for. */
 const READ_MS = 10000;
 
