@@ -14,7 +14,7 @@ await story(async ({ house, desk }) => {
     "## The cause", "", "- the **total** is *wrong*", "  - twice", "1. see `cart.py`", "", "> as it was", "",
     "\x60\x60\x60js", "<b>let</b> a = 1;", "\x60\x60\x60", "", "| a | b |", "", "<i>no</i> [here](javascript:alert(1)) **open",
   ].join("\\n");
-  const blue = await house.headless("blue", "--prompt", `say ${words} ;; run echo hello ;; cost 0.25`);
+  const blue = await house.headless("blue", "--prompt", `say ${words} ;; run echo hello ;; write a.txt one\\ntwo ;; edit a.txt two => three ;; cost 0.25`);
   await house.until("blue", "idle");
   await house.says("send", "blue", "cost 0.40 ;; say more");
   await house.until("blue", "idle");
@@ -38,10 +38,14 @@ await story(async ({ house, desk }) => {
   await shows(page, ".entry.by-system", "$0.25");
   await shows(page, ".entry.by-system", "$0.15");
   same(await page.locator(".entry.by-user header b").allInnerTexts(), ["You", "You"], "who says it");
-  const tool = page.locator(".entry.by-tool");
+  const tool = page.locator(".entry.by-tool").first();
   check(!await tool.locator("pre").isVisible(), "a tool is one line");
   await tool.locator("summary").click();
   check((await tool.locator("pre").innerText()).includes("echo hello"), "which opens to all of it");
+  const edit = page.locator(".entry.by-tool").last();
+  check((await edit.locator("summary").innerText()).endsWith("+1 \u22121"), "how much an edit is");
+  await edit.locator("summary").click();
+  same(await edit.locator(".diff > div").allInnerTexts(), ["-two", "+three"], "its patch");
 
   // Long: only its end is read, and more of it when that is asked for.
   const long = await house.headless("long", "--prompt", "say begin");

@@ -3,6 +3,7 @@
 use glis_core::input::Sign;
 use glis_wire::view::Voice;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// Why a turn came to nothing whose answer is not whole, where the agent has no words of its own for it.
 pub const CUT_OFF: &str =
@@ -27,6 +28,8 @@ pub struct Said {
     pub voice: Voice,
     pub content: String,
     pub tool: Option<String>,
+    /// What it changes in files, in the agent's own form, where that is short.
+    pub edit: Option<Value>,
     /// Tasks that are still to do, where the agent keeps a list.
     pub pending: Option<Vec<String>>,
     /// How many tasks of that list are done, worked on and left.
@@ -120,6 +123,7 @@ impl Said {
             voice,
             content: content.into(),
             tool: None,
+            edit: None,
             pending: None,
             tally: None,
             task: None,

@@ -48,7 +48,7 @@ impl Meaning {
     pub(crate) fn tool_began(&mut self, name: &str, id: &str, input: &Value, key: &str) {
         let said = match input["todos"].as_array() {
             Some(entries) => pending(entries, key),
-            None => Said::tool(name, gist(input)),
+            None => Said { edit: edit(input), ..Said::tool(name, gist(input)) },
         };
         let what = what(name, &said.content);
         self.both(Sign::ToolBegan { tool: id.to_owned(), what }, said);
@@ -182,6 +182,20 @@ pub(crate) fn question(lines: &[String], names: &[&str]) -> Option<String> {
     if whole.is_empty() { name } else { Some(whole.join(" ")) }
 }
 
+/// Longer texts are seen among the changes of a session alone: the latest words are read from the end of a conversation.
+const EDIT_BYTES_MAX: usize = 4 * 1024;
+
+/// The texts of a change of files, of a tool that makes one.
+pub(crate) fn edit(input: &Value) -> Option<Value> {
+    let texts = ["old_string", "new_string", "content", "new_source", "edits", "changes"];
+    let names_file =
+        ["file_path", "notebook_path", "changes"].iter().any(|key| input.get(key).is_some());
+    let given = texts.iter().filter_map(|key| Some(((*key).to_owned(), input.get(key)?.clone())));
+    let found: Map<_, _> = given.filter(|_| names_file).collect();
+    let found = (!found.is_empty()).then(|| Value::from(found));
+    found.filter(|found| found.to_string().len() <= EDIT_BYTES_MAX)
+}
+
 /// A text of a JSON object, empty if it is not there.
 pub(crate) fn text<'v>(value: &'v Value, pointer: &str) -> &'v str {
     value.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
@@ -248,6 +262,19 @@ pub(crate) fn json_line(words: &Value) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_texts_of_an_edit_are_kept_where_they_are_short() {
+        let with = |text: &str| {
+            edit(
+                &json!({"file_path": "a", "old_string": "x", "new_string": text, "replace_all": true}),
+            )
+        };
+        assert_eq!(with("y"), Some(json!({"old_string": "x", "new_string": "y"})));
+        assert_eq!(with(&"y".repeat(EDIT_BYTES_MAX)), None);
+        assert_eq!(edit(&json!({"content": "a note of no file"})), None);
+        assert_eq!(edit(&json!({"file_path": "only read"})), None);
+    }
 
     #[test]
     fn signs_and_words_of_a_line_have_places_of_their_own_and_the_last_is_its_end() {

@@ -225,7 +225,11 @@ fn meaning(at: u64, line: Record) -> Vec<Heard> {
         Record::ToolStarted { id, tool, input } => {
             let content = given(&input);
             let what = hearing::what(&tool, &content);
-            let said = Said::tool(&tool, content);
+            let new = input.get("new").or_else(|| input.get("text"));
+            let texts =
+                json!({"file_path": input["path"], "old_string": input["old"], "new_string": new});
+            let edit = new.and_then(|_| hearing::edit(&texts));
+            let said = Said { edit, ..Said::tool(&tool, content) };
             vec![Heard { at, sign: Some(Sign::ToolBegan { tool: id, what }), said: Some(said) }]
         }
         Record::ToolEnded { id, .. } => sign(Sign::ToolEnded(id)),

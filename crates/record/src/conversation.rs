@@ -142,6 +142,9 @@ impl Conversation {
         if let Some(tool) = said.tool {
             metadata.insert("tool".to_owned(), json!(tool));
         }
+        if let Some(edit) = said.edit {
+            metadata.insert("edit".to_owned(), edit);
+        }
         if let Some(usage) = said.usage {
             metadata.insert("tokens_in".to_owned(), json!(usage.tokens_in));
             metadata.insert("tokens_out".to_owned(), json!(usage.tokens_out));

@@ -5,6 +5,7 @@ import { get, onAndOn, pathOf } from "./api.js";
 import { clock, copies, fill, h } from "./dom.js";
 import { markdown } from "./markdown.js";
 import { spent } from "./state.js";
+import { patch } from "./wanted.js";
 
 /** An agent that works is looked at so often, and half as often while it has nothing new to say: each look is some
  * kilobytes, and events tell the end of a turn at once. */
@@ -117,7 +118,7 @@ export class Conversation {
     const { type, content, timestamp: at, metadata: more = {} } = entry;
     const article = (/** @type {any[]} */ ...parts) => h("article", { class: `entry by-${type}` }, ...parts);
     const head = (/** @type {any[]} */ ...parts) => h("header", { class: "faint" }, ...parts, h("time", { datetime: at }, clock(at)));
-    if (type === "tool") return tool(content, more);
+    if (type === "tool") return tool(content.replace(`${this.known?.worktree}/`, ""), more);
     if (type === "system") return article(head(this.ended(entry)));
     if (type !== "user") return article(...markdown(content));
     this.turn.at = at;
@@ -151,10 +152,26 @@ export class Conversation {
 /** @param {number} seconds */
 const lasted = (seconds) => (seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m ${seconds % 60}s`);
 
+/** The lines of an edit, in whichever form its agent has it: what stays at both ends is left out. @param {any} edit @returns {string[]} */
+function linesOf({ old_string: old, new_string, content, new_source, edits, changes }) {
+  if (edits) return edits.flatMap(linesOf);
+  if (changes) return changes.flatMap((/** @type {any} */ { diff }) => String(diff ?? "").split("\n"));
+  const [was, is] = [old, new_string ?? content ?? new_source].map((text) => (text ? String(text).replace(/\n$/, "").split("\n") : []));
+  let [before, after] = [0, 0];
+  while (before < was.length && was[before] === is[before]) before += 1;
+  const room = Math.min(was.length, is.length) - before;
+  while (after < room && was.at(-1 - after) === is.at(-1 - after)) after += 1;
+  const signed = (/** @type {string} */ sign, /** @type {string[]} */ lines) => lines.slice(before, lines.length - after).map((line) => sign + line);
+  return [...signed("-", was), ...signed("+", is)];
+}
+
 /** The use of a tool: a line that opens to all that is known of it. @param {string} content @param {any} more */
-function tool(content, { tool: name = "tool", outcome }) {
+function tool(content, { tool: name = "tool", outcome, edit }) {
   const [first] = content.split("\n", 1);
+  const lines = edit ? linesOf(edit) : [];
+  const count = (/** @type {string} */ sign) => lines.filter((line) => line.startsWith(sign)).length;
   return h("details", { class: "entry by-tool" },
-    h("summary", null, h("b", null, name), " ", h("span", { class: "path" }, first), outcome && h("b", { class: "bad" }, ` ${outcome}`)),
-    h("div", { class: "code" }, h("pre", { tabindex: "0" }, content), copies(content)));
+    h("summary", null, h("b", null, name), " ", h("span", { class: "path" }, first),
+      lines.length > 0 && ` +${count("+")} \u2212${count("-")}`, outcome && h("b", { class: "bad" }, ` ${outcome}`)),
+    lines.length > 0 && patch(lines), h("div", { class: "code" }, h("pre", { tabindex: "0" }, content), copies(content)));
 }

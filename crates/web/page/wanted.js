@@ -12,7 +12,7 @@ import { kindOf, marked } from "./lines.js";
 const relative = (session, path) => (session.worktree && path.startsWith(`${session.worktree}/`) ? path.slice(session.worktree.length + 1) : path);
 
 /** Lines of a patch. @param {string[]} lines */
-function patch(lines) {
+export function patch(lines) {
   const shown = lines.map(inSight);
   return h("div", { class: "diff" }, ...marked(shown).map((parts, at) => h("div", { class: `is-${kindOf(shown[at])}` }, h("code", null, ...parts))));
 }

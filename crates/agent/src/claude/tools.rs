@@ -1,7 +1,7 @@
 //! What Claude Code's tools are used for, in words for a person.
 
 use crate::heard::{Said, TaskChange};
-use crate::hearing::{Meaning, gist, tally, text, to_allow, what};
+use crate::hearing::{Meaning, edit, gist, tally, text, to_allow, what};
 use crate::wants;
 use glis_core::input::Sign;
 use glis_core::talk::AskKind;
@@ -125,7 +125,7 @@ pub(super) fn said_by(block: &Value) -> Option<Said> {
 
 fn used(block: &Value) -> Said {
     let (name, input) = (text(block, "/name"), &block["input"]);
-    let mut said = Said::tool(name, tool_words(name, input));
+    let mut said = Said { edit: edit(input), ..Said::tool(name, tool_words(name, input)) };
     if name == LIST_TOOL {
         let list = input["todos"].as_array().map(Vec::as_slice).unwrap_or_default();
         (said.pending, said.tally) = (Some(to_do(input)), Some(tally(list)));

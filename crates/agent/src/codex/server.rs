@@ -4,7 +4,7 @@ use super::notices::{Windows, planned};
 use super::terminal::Terminal;
 use crate::dialect::{CHANGED, Dialect, GONE, Interrupt, Shown, Source};
 use crate::heard::{Heard, Said, Usage};
-use crate::hearing::{Meaning, Running, answers, gist, json_line, text, to_allow, what};
+use crate::hearing::{Meaning, Running, answers, edit, gist, json_line, text, to_allow, what};
 use crate::lines::Lines;
 use crate::wants::{digest, said_with, unwrapped};
 use glis_core::AskId;
@@ -254,7 +254,8 @@ fn item_began(item: &Value, line: &mut Meaning) {
         _ => {
             let (name, content) = tool_words(item);
             let (tool, what) = (text(item, "/id").to_owned(), what(&name, &content));
-            line.both(Sign::ToolBegan { tool, what }, Said::tool(&name, content));
+            let said = Said { edit: edit(item), ..Said::tool(&name, content) };
+            line.both(Sign::ToolBegan { tool, what }, said);
         }
     }
 }
