@@ -129,21 +129,18 @@ pub(crate) fn session_of<'h>(house: &'h House, run: &Run) -> Option<&'h Session>
 }
 
 pub(crate) fn run_of(event: &PlanEvent) -> Option<&RunId> {
-    match event {
-        PlanEvent::RunBegan { run, .. }
-        | PlanEvent::RunFinishing { run, .. }
-        | PlanEvent::RunCost { run, .. }
-        | PlanEvent::RunAccepted { run, .. }
-        | PlanEvent::RunSucceeded { run, .. }
-        | PlanEvent::RunFailed { run, .. }
-        | PlanEvent::RunWaits { run, .. }
-        | PlanEvent::RunCanceled { run } => Some(run),
-        PlanEvent::Begun { .. }
-        | PlanEvent::Revised { .. }
-        | PlanEvent::Continued { .. }
-        | PlanEvent::Stopped { .. }
-        | PlanEvent::TaskSkipped { .. }
-        | PlanEvent::TaskProposed { .. } => None,
+    if let PlanEvent::RunBegan { run, .. }
+    | PlanEvent::RunFinishing { run, .. }
+    | PlanEvent::RunCost { run, .. }
+    | PlanEvent::RunAccepted { run, .. }
+    | PlanEvent::RunSucceeded { run, .. }
+    | PlanEvent::RunFailed { run, .. }
+    | PlanEvent::RunWaits { run, .. }
+    | PlanEvent::RunCanceled { run } = event
+    {
+        Some(run)
+    } else {
+        None
     }
 }
 

@@ -72,15 +72,7 @@ pub(crate) struct Ended {
 impl Stage {
     /// The record, from the moment that everything is over.
     pub(crate) fn record(&self) -> Option<&ExitRecord> {
-        match &self.step {
-            Step::Ended(ended) => Some(&ended.record),
-            Step::Running
-            | Step::Interrupting { .. }
-            | Step::Terminating { .. }
-            | Step::Leaving { .. }
-            | Step::Killing { .. }
-            | Step::Draining { .. } => None,
-        }
+        if let Step::Ended(ended) = &self.step { Some(&ended.record) } else { None }
     }
 
     /// When something is due.
