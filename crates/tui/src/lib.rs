@@ -12,6 +12,8 @@ mod keyed;
 mod message;
 mod model;
 mod palette;
+mod patch;
+mod remarks;
 mod runtime;
 mod theme;
 mod typed;

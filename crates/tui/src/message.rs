@@ -1,7 +1,7 @@
 //! What reaches the model, and what it wants done: everything outside lies between these two.
 
 use crate::input::Input;
-use crate::model::{Agents, FilePatch, Lead};
+use crate::patch::FilePatch;
 use glis_client::Fault;
 use glis_client::labels::Tone;
 use glis_core::Status;
@@ -184,6 +184,34 @@ pub(crate) enum Wish {
     End,
     /// From here on.
     From(u64),
+}
+
+/// Agents that are installed, and which of them a session has that names none.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Agents {
+    pub(crate) installed: Vec<String>,
+    pub(crate) usual: Option<String>,
+}
+
+/// What led to the question in hand: the last that was said before it, or the end of its screen.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Lead {
+    /// Whose it is, and which of its requests.
+    of: (String, String),
+    pub(crate) said: Vec<Entry>,
+    /// The last rows of a terminal whose conversation is not known.
+    pub(crate) screen: Vec<String>,
+}
+
+impl Lead {
+    /// Nothing is known of it yet.
+    pub(crate) fn of(session: &str, request: &str) -> Self {
+        Self { of: (session.to_owned(), request.to_owned()), ..Self::default() }
+    }
+
+    pub(crate) fn is_of(&self, session: &str, request: &str) -> bool {
+        (self.of.0.as_str(), self.of.1.as_str()) == (session, request)
+    }
 }
 
 /// What the rules have said of something that was asked.

@@ -8,39 +8,33 @@ mod forms;
 mod hand;
 mod house;
 mod keyboard;
-mod lead;
 mod list;
 mod new_box;
 mod pane;
 mod past;
-mod patch;
 mod plan_box;
 mod plans;
 mod reading;
-mod remarks;
 mod repositories;
 mod rows;
 mod sheet;
 mod work;
 
 pub(crate) use ages::{running_secs, since};
-pub(crate) use drafts::{Drafts, NEW_DRAFT};
+pub(crate) use drafts::{Drafts, FILTERS_DRAFT, NEW_DRAFT};
 pub(crate) use executed::{Executed, Stage, stage as executed_stage};
 pub(crate) use field::Field;
 pub(crate) use forms::{Fields, FileBox, SearchBox, WordsBox};
 pub(crate) use hand::{Hand, InHand};
-pub(crate) use house::{Access, Agents, House, Link};
+pub(crate) use house::{Access, House, Link};
 pub(crate) use keyboard::{Keyboard, Prefix};
-pub(crate) use lead::Lead;
-pub(crate) use list::{Line, List, Order, folder_of};
+pub(crate) use list::{Line, List, Order, Saved, folder_of};
 pub(crate) use new_box::{NewBox, Repeat};
 pub(crate) use pane::{Page, Pane, Preview, Shown, Zoom};
 pub(crate) use past::{Past, Towards};
-pub(crate) use patch::{FilePatch, LineKind, PatchLine, read as read_patch};
 pub(crate) use plan_box::{PlanBox, PlanField};
 pub(crate) use plans::{Badge, Plans};
 pub(crate) use reading::Reading;
-pub(crate) use remarks::{Comment, Remarks};
 pub(crate) use repositories::Repositories;
 pub(crate) use rows::{Looking, Rows, was_asking};
 pub(crate) use sheet::{LaidFor, Reader, Row, RowOf, Sheet, turned};
@@ -99,6 +93,8 @@ pub(crate) enum Mode {
     Help {
         scroll: usize,
         behind: Box<Self>,
+        /// What is sought in them.
+        words: Option<Editor>,
     },
     Confirm {
         sure: Sure,
@@ -121,7 +117,10 @@ pub(crate) enum Mode {
         words: Editor,
         at: usize,
     },
-    History,
+    /// What was done, as commands; those that hold these words.
+    History {
+        words: Editor,
+    },
     /// What was removed; the number of the one in hand.
     Trash {
         at: usize,
@@ -209,9 +208,11 @@ pub(crate) enum Kind {
 
 impl Model {
     /// Before anything is known of any session, or of the terminal; with what was typed and not sent.
-    pub(crate) fn new(now: Now, drafts: BTreeMap<String, String>) -> Self {
+    pub(crate) fn new(now: Now, mut drafts: BTreeMap<String, String>) -> Self {
+        let saved = Saved::read(&drafts.remove(FILTERS_DRAFT).unwrap_or_default());
         Self {
             now,
+            list: List { saved, ..List::default() },
             drafts: Drafts::of(drafts),
             keyboard: Keyboard { pressed_at: now.ms, ..Keyboard::default() },
             ..Self::default()

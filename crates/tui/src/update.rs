@@ -16,6 +16,7 @@ mod plan;
 mod pointer;
 mod press;
 mod reader;
+mod remarks;
 mod search;
 mod send;
 mod tabs;
@@ -123,7 +124,7 @@ fn hear(model: &mut Model, msg: Msg) {
             // What is folded is counted by what became of it.
             model.list.settles_at.get_or_insert(model.now.ms + SETTLE_MS / 4);
         }
-        Msg::Plan { repo, file, result } => plan::arrived(model, (repo, file), result),
+        Msg::Plan { repo, file, result } => plan::arrived(model, &(repo, file), result),
         Msg::Agents(agents) => model.house.agents = Some(agents),
         Msg::Edited(result) => boxes::edited(model, result),
         Msg::Returned(result) => returned(model, result),
@@ -272,7 +273,7 @@ fn move_on(model: &mut Model) {
     model.pane.scroll = 0;
     model.pane.reader = Reader::default();
     model.pane.fitted = None;
-    reader::changed(model);
+    model.pane.changed();
 }
 
 /// What has come to an end before the eyes of a person was looked at.

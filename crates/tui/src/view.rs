@@ -18,6 +18,7 @@ mod pages;
 mod pen;
 mod plan;
 mod question;
+mod rule;
 mod status;
 mod terminal;
 
@@ -65,12 +66,15 @@ pub(crate) fn draw(model: &Model, buffer: &mut Buffer) -> Option<(u16, u16)> {
         return None;
     }
     let layout = Layout::of(model, area);
-    bars::top(model, &mut pen, layout.top);
+    let (seen, lines) = list::seen(model, layout.list);
+    // Which of them is in hand, where not all are seen.
+    let place = model.place().filter(|_| seen.len() < lines);
+    bars::top(model, &mut pen, layout.top, place);
     if matches!(model.mode, Mode::Asks { .. }) || model.mode.shown_ask().is_some() {
         asks::draw(model, &mut pen, layout.body);
     } else {
         list::draw(model, &mut pen, layout.list);
-        layout.draw_rule(model, &mut pen);
+        rule::draw(model, &mut pen, &layout);
         if let Some(area) = layout.detail {
             detail::draw(model, &mut pen, area);
         }

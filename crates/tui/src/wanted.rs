@@ -1,7 +1,7 @@
 //! What a box of one line asks for: the words that a deed still needs.
 
 use crate::deed::{Deed, PauseWith, Reply};
-use crate::model::Comment;
+use crate::remarks::Comment;
 use glis_core::amount;
 use glis_core::looping::LoopChange;
 use glis_core::spec::IdleLimit;

@@ -5,7 +5,7 @@ mod table;
 use crate::chord::{Chord, Code};
 use crate::command::Command;
 use std::collections::BTreeMap;
-use table::{Binding, TABLE};
+use table::{Binding, GROUPS, TABLE};
 
 /// Where a key means something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,6 +64,8 @@ pub enum Meaning {
 pub struct HelpLine {
     pub keys: String,
     pub does: &'static str,
+    /// What it belongs to; nothing where a place has no groups.
+    pub group: &'static str,
 }
 
 #[derive(Debug, Clone)]
@@ -153,8 +155,15 @@ impl KeyMap {
 
     /// Every key of a place, those of one command in one line.
     pub fn help(&self, place: Place) -> Vec<HelpLine> {
-        let here = self.0.iter().filter(|bound| bound.place == place && !bound.ways.is_empty());
-        here.map(|bound| HelpLine { keys: bound.written().join(" "), does: bound.does }).collect()
+        let here = self.0.iter().filter(|bound| bound.place == place);
+        let mut group = "";
+        let lines = here.filter_map(|bound| {
+            let begins = GROUPS.iter().find(|(first, _)| *first == bound.command);
+            group = begins.filter(|_| place == Place::List).map_or(group, |(_, name)| name);
+            let (keys, does) = (bound.written().join(" "), bound.does);
+            (!keys.is_empty()).then_some(HelpLine { keys, does, group })
+        });
+        lines.collect()
     }
 
     /// Every command of the overview that has a word, for the palette.
@@ -331,7 +340,8 @@ mod tests {
     fn every_command_has_a_word_in_the_help() {
         let keys = KeyMap::with(&Keys::new()).unwrap();
         for place in Place::ALL {
-            for HelpLine { keys, does } in keys.help(place) {
+            for HelpLine { keys, does, group } in keys.help(place) {
+                assert_eq!(group.is_empty(), place != List, "{keys}");
                 assert!(!does.is_empty() || ["esc", "ctrl+z"].contains(&keys.as_str()), "{keys}");
                 // With the keys it has to fit into half of a usual terminal.
                 assert!(keys.len() <= 12 && does.len() <= 24, "{keys}: {does}");

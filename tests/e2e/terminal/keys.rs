@@ -230,7 +230,7 @@ const READING: &[Step] = &[
     ("view close", "h", "? keys"),
     ("list part-before", "[", "h list  ] file"),
     ("view mark", "Space", "1 of 2 files seen"),
-    ("view next-part", "]", "b.txt ─"),
+    ("view next-part", "]", "c.txt · new ─"),
     ("view part-before", "[", "line-1"),
     ("view down", "j j", "line-1"),
     ("view up", "k", "line-1"),

@@ -21,7 +21,7 @@ pub(crate) fn starts(tmux: &Tmux<'_>, prompt: &str, agent: (&str, &[&str])) -> O
     tmux.run(&["send-keys", "-t", "one", "-l", prompt])?;
     tmux.sees("one", "tab next field")?;
     tmux.run(&["send-keys", "-t", "one", "Tab", "Tab"])?;
-    tmux.sees("one", "‹ as configured ›")?;
+    tmux.sees("one", "‹ as configured")?;
     agent.1.iter().try_for_each(|key| tmux.key("one", key))?;
     tmux.sees("one", &format!("‹ {} ›", agent.0))?;
     told(tmux, ("enter", "start"), &["Enter"])

@@ -1,6 +1,6 @@
 //! What keys are about.
 
-use super::Lead;
+use crate::message::Lead;
 use glis_wire::view::{SessionRow, WaitingFor};
 
 #[derive(Default)]

@@ -1,7 +1,7 @@
 //! The daemon and what it has of no single session.
 
 use super::Reading;
-use crate::message::{Judged, Told};
+use crate::message::{Agents, Judged, Told};
 use glis_wire::view::TrashView;
 
 pub(crate) struct House {
@@ -30,13 +30,6 @@ impl Default for House {
             judged: Reading::Empty,
         }
     }
-}
-
-/// Agents that are installed, and which of them a session has that names none.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Agents {
-    pub(crate) installed: Vec<String>,
-    pub(crate) usual: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

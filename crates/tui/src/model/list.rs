@@ -35,8 +35,44 @@ pub(crate) struct List {
     /// Where a range of marks began.
     pub(crate) range: Option<String>,
     pub(crate) filter: Editor,
+    pub(crate) saved: Saved,
     /// When the order may change again: not right under a hand that moves in it.
     pub(crate) settles_at: Option<u64>,
+}
+
+/// Filters that were saved, in the order in which they were.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Saved(Vec<String>);
+
+impl Saved {
+    /// A filter a line, as they are kept.
+    pub(crate) fn read(lines: &str) -> Self {
+        Self(lines.lines().map(ToOwned::to_owned).collect())
+    }
+
+    pub(crate) fn lines(&self) -> String {
+        self.0.join("\n")
+    }
+
+    /// Saves one, or forgets it where it was saved.
+    pub(crate) fn turn(&mut self, filter: &str) {
+        let known = self.0.len();
+        self.0.retain(|saved| saved != filter);
+        if self.0.len() == known && !filter.is_empty() {
+            self.0.push(filter.to_owned());
+        }
+    }
+
+    /// The one behind a filter, round and round; the first if that is not saved.
+    pub(crate) fn behind(&self, filter: &str) -> Option<&str> {
+        let at = self.0.iter().position(|saved| saved == filter).map_or(0, |at| at + 1);
+        self.0.get(at).or(self.0.first()).map(String::as_str)
+    }
+
+    /// As they are told beside the one that is typed.
+    pub(crate) fn told(&self) -> Option<String> {
+        (!self.0.is_empty()).then(|| format!("saved: {}", self.0.join(" · ")))
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,9 +1,10 @@
 //! The box for a new session, or a loop.
 
+use super::Repositories;
 use super::field::{AGENTS, Field, Kind};
 use super::forms::Fields;
-use super::{Agents, Repositories};
 use crate::editor::Editor;
+use crate::message::Agents;
 use crate::wanted::{count, dollars, idle_secs, words};
 use glis_core::looping::{FAILURES_MAX, LoopContext, LoopSpec};
 use glis_core::name::made_from;

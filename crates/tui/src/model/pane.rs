@@ -1,7 +1,8 @@
 //! What is shown of the session in hand: its terminal, by a small emulator of our own, and other views.
 
-use super::{Past, Reader, Reading, Remarks, Sheet};
+use super::{Past, Reader, Reading, Sheet};
 use crate::message::{Fetched, PreviewNews, Tab, Told};
+use crate::remarks::Remarks;
 use glis_screen::Screen;
 use glis_wire::hold::Size;
 use std::collections::BTreeMap;
@@ -24,6 +25,13 @@ pub(crate) struct Pane {
     pub(crate) preview: Preview,
     /// What has scrolled out of its terminal, while that is looked at.
     pub(crate) past: Option<Past>,
+}
+
+impl Pane {
+    /// What is shown is another page than was laid out.
+    pub(crate) fn changed(&mut self) {
+        self.change += 1;
+    }
 }
 
 /// How much of the screen the session in hand has.

@@ -51,7 +51,7 @@ impl Past {
         self.below > 0 || by < 0
     }
 
-    /// Looks for words, and moves so that they are seen. False if they are nowhere in that direction.
+    /// Looks for words, round and round, and moves so that they are seen. False if they are nowhere.
     pub(crate) fn seek(&mut self, towards: Towards, height: usize) -> bool {
         let words = self.words.to_lowercase();
         let first = self.first(height);
@@ -60,11 +60,11 @@ impl Past {
         let found = match towards {
             Towards::Older => {
                 let end = self.found.unwrap_or((first + height).min(rows.len()));
-                (0..end).rfind(holds)
+                (0..end).rfind(holds).or_else(|| (end..rows.len()).rfind(holds))
             }
             Towards::Newer => {
                 let begin = self.found.map_or(first, |at| at + 1);
-                (begin..rows.len()).find(holds)
+                (begin..rows.len()).find(holds).or_else(|| (0..begin).find(holds))
             }
         };
         let Some(found) = found.filter(|_| !words.is_empty()) else { return false };
@@ -131,8 +131,12 @@ mod tests {
         assert!(past.seek(Towards::Older, 10));
         assert_eq!(past.found, Some(18));
         assert!(past.seek(Towards::Newer, 10));
-        assert!(!past.seek(Towards::Newer, 10));
+        assert!(past.seek(Towards::Newer, 10), "round to the first");
+        assert_eq!(past.found, Some(1));
+        assert!(past.seek(Towards::Older, 10));
         assert_eq!(past.found, Some(19));
+        past.words = "nowhere".to_owned();
+        assert!(!past.seek(Towards::Older, 10));
     }
 
     #[test]

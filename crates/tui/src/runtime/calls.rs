@@ -2,8 +2,8 @@
 
 use super::post::Post;
 use super::{Setup, deliver};
-use crate::message::{Fetched, Judged, Msg, Said, Tab, TaskPlace, Told, Wish};
-use crate::model::{Agents, FilePatch, Lead, read_patch};
+use crate::message::{Agents, Fetched, Judged, Lead, Msg, Said, Tab, TaskPlace, Told, Wish};
+use crate::patch::{self, FilePatch};
 use glis_client::labels::Tone;
 use glis_client::{Client, Connector, Fault, Quiet, Streamed};
 use glis_core::verdict::Verdict;
@@ -331,7 +331,7 @@ fn diff(client: &mut Client, session: String) -> Result<Fetched, Fault> {
         Ok::<(), Fault>(())
     })?;
     let Response::Diff { files, .. } = answer else { return Err(Fault::unfit()) };
-    let mut changed = read_patch(&String::from_utf8_lossy(&patch));
+    let mut changed = patch::read(&String::from_utf8_lossy(&patch));
     // What differs in no line is told all the same.
     for FileDiffView { path, added, removed } in files {
         if !changed.iter().any(|file| file.path == path) {

@@ -3,8 +3,9 @@
 use super::desk::{Desk, few};
 use super::{session, whole};
 use crate::chord::{Chord, Code};
+use crate::message::Lead;
 use crate::message::{Effect, Msg, News};
-use crate::model::{Lead, Mode};
+use crate::model::Mode;
 use glis_core::Status;
 use glis_core::talk::AskKind;
 use glis_wire::client::Response;

@@ -2,8 +2,9 @@
 
 use super::desk::{Desk, few};
 use crate::input::Input;
+use crate::message::Agents;
 use crate::message::{Msg, Told};
-use crate::model::{Agents, Mode};
+use crate::model::Mode;
 use crate::theme::Ground;
 use glis_core::Status;
 use glis_wire::client::Response;

@@ -4,7 +4,7 @@ use super::desk::{Desk, few};
 use super::views::conversation;
 use crate::input::Input;
 use crate::message::{Fetched, Msg, PreviewNews};
-use crate::model::read_patch;
+use crate::patch;
 use crate::theme::{Depth, Ground};
 use glis_wire::hold::Size;
 use ratatui_core::style::{Color, Modifier};
@@ -167,9 +167,9 @@ fn pages_are_shown_and_scrolled() {
 fn a_diff_is_coloured_by_line() {
     let mut desk = Desk::with(few(), (60, 30), Ground::Light);
     desk.press("3");
-    let patch = "diff --git a/src/a.rs b/src/a.rs\n@@ -1 +1 @@\n-old\n+new\n";
+    let text = "diff --git a/src/a.rs b/src/a.rs\n@@ -1 +1 @@\n-old\n+new\n";
     let session = "id-fix-login".to_owned();
-    desk.tell(Msg::Fetched { session, result: Ok(Fetched::Diff(read_patch(patch))) });
+    desk.tell(Msg::Fetched { session, result: Ok(Fetched::Diff(patch::read(text))) });
     let frame = desk.frame();
     assert!(frame.contains("src/a.rs    +1   −1 ■■■■■■■■■■"), "{frame}");
     let row = frame.lines().position(|line| line.starts_with("  1    −old")).expect(&frame);

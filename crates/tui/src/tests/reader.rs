@@ -3,9 +3,11 @@
 use super::desk::{Desk, few};
 use super::session;
 use super::views::conversation;
-use crate::message::{Effect, Fetched, Msg, PreviewNews, Said, Wish};
-use crate::model::{Mode, Zoom, read_patch};
+use crate::message::{Effect, Fetched, Msg, Now, PreviewNews, Said, Wish};
+use crate::model::{Mode, Model, Zoom};
+use crate::patch;
 use crate::theme::Ground;
+use crate::update::unsent;
 use glis_core::Status;
 use glis_wire::hold::Size;
 use serde_json::{Value, json};
@@ -121,7 +123,7 @@ fn what_was_said_before_is_read_when_the_hand_comes_to_the_beginning() {
 const PATCH: &str = "diff --git a/src/cart.py b/src/cart.py\nindex 1..2 100644\n--- a/src/cart.py\n+++ b/src/cart.py\n@@ -1,2 +1,3 @@ def total\n one\n-a = 1\n+a = 22\n+\tb\n@@ -9 +10 @@\n-x\n+y\n\\ No newline at end of file\ndiff --git a/old.md b/new.md\nsimilarity index 100%\nrename from old.md\nrename to new.md\n";
 
 fn at_diff() -> Desk {
-    at_page("3", Fetched::Diff(read_patch(PATCH)))
+    at_page("3", Fetched::Diff(patch::read(PATCH)))
 }
 
 #[test]
@@ -258,6 +260,54 @@ fn what_goes_on_beyond_the_edge_is_marked_and_copied_whole() {
     desk.tell(Msg::Preview { session: "id-cart".to_owned(), news });
     assert!(desk.frame().contains("┊"), "{}", desk.frame());
     assert_eq!(desk.press("c"), format!("copy {line:?}"));
+}
+
+#[test]
+fn help_stands_in_groups_and_is_searched() {
+    let mut desk = Desk::with(few(), (120, 40), Ground::Dark);
+    desk.press("?");
+    let frame = desk.frame();
+    for group in ["move", "look", "talk", "life", "loops and plans"] {
+        let row =
+            |line: &str| line.split(['│', '╭']).any(|part| part.contains(&format!(" {group}  ")));
+        assert!(frame.lines().any(row), "{group}: {frame}");
+    }
+    desk.press("/ merge");
+    let frame = desk.frame();
+    assert!(frame.contains("merge its work") && !frame.contains("next session"), "{frame}");
+    desk.press("esc");
+    assert_eq!(desk.model.mode, Mode::List);
+}
+
+#[test]
+fn filters_are_saved_and_come_back_with_a_key() {
+    let mut desk = Desk::new(few());
+    assert_eq!(desk.press("/ docs ctrl+s"), "keep 1 drafts");
+    assert!(desk.frame().contains("1 of 4  saved: docs"), "{}", desk.frame());
+    desk.press("ctrl+u server ctrl+s ctrl+u");
+    assert!(desk.frame().contains("saved: docs · server"), "{}", desk.frame());
+    desk.press("tab tab");
+    assert!(desk.frame().contains("/server"), "{}", desk.frame());
+    desk.press("tab");
+    assert_eq!(desk.selected(), "docs");
+    // It is kept with the drafts, and forgotten by the key that saved it.
+    let kept = unsent(&desk.model);
+    assert_eq!(kept["filters"], "docs\nserver");
+    let again = Model::new(Now::default(), kept);
+    assert_eq!(again.list.saved.told().as_deref(), Some("saved: docs · server"));
+    assert!(again.drafts.texts.is_empty());
+    desk.press("ctrl+s");
+    assert_eq!(desk.model.list.saved.told().as_deref(), Some("saved: server"));
+}
+
+#[test]
+fn what_was_done_is_searched() {
+    let mut desk = Desk::new(few());
+    desk.press("j j p b @");
+    assert!(desk.frame().contains("glis pause docs"), "{}", desk.frame());
+    desk.press("snap");
+    let frame = desk.frame();
+    assert!(frame.contains("glis snapshot docs") && !frame.contains("glis pause"), "{frame}");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use super::desk::{Desk, few};
 use super::house::{judged, removed};
 use super::session;
 use crate::message::{Fetched, Listed, Msg, Said, Told};
-use crate::model::read_patch;
+use crate::patch;
 use crate::theme::{Depth, Ground, legible};
 use crate::view::{cuts, overlaps};
 use glis_core::Status;
@@ -129,8 +129,8 @@ fn page(keys: &str) -> Option<Fetched> {
             conversation(said)
         }
         "3" => {
-            let patch = "diff --git a/src/a.rs b/src/a.rs\n@@ -1 +1 @@\n-old\n+new\n".repeat(20);
-            Fetched::Diff(read_patch(&patch))
+            let text = "diff --git a/src/a.rs b/src/a.rs\n@@ -1 +1 @@\n-old\n+new\n".repeat(20);
+            Fetched::Diff(patch::read(&text))
         }
         "4" | "o" => {
             let saved = json!([{"ref": "snap-1", "commit": "0123456789", "at": at, "why": "pause",

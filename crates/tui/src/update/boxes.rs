@@ -39,7 +39,7 @@ pub(super) fn press(model: &mut Model, chord: Chord) {
         Mode::Trash { at } => house::press_trash(model, chord, at),
         Mode::Judged { at } => house::press_judged(model, chord, at),
         Mode::Search(form) => search::press(model, chord, form),
-        Mode::Help { scroll, behind } => help(model, chord, scroll, behind),
+        Mode::Help { scroll, behind, words } => help(model, chord, (scroll, behind, words)),
         Mode::Confirm { sure, question } => confirm(model, chord, (sure, question)),
         Mode::Send { id, files } => send::press(model, chord, (id, files)),
         Mode::File(form) => send::press_file(model, chord, form),
@@ -47,7 +47,8 @@ pub(super) fn press(model: &mut Model, chord: Chord) {
         Mode::Plan(form) => plan::press(model, chord, form),
         Mode::Filter => filter(model, chord),
         Mode::Palette { words, at } => palette(model, chord, (words, at)),
-        Mode::List | Mode::History => {}
+        Mode::History { words } => history(model, chord, words),
+        Mode::List => {}
         Mode::View { words } => reader::press(model, chord, words.unwrap_or_default()),
         Mode::Past { words } => past::press(model, chord, words.unwrap_or_default()),
         stays @ (Mode::Asks { .. } | Mode::Inline { .. }) => model.mode = stays,
@@ -69,6 +70,10 @@ fn text_in_hand(model: &mut Model) -> Option<&mut Editor> {
         _ => None,
     }
 }
+
+/// Saves the filter that is typed, or forgets it where it was saved.
+const SAVE_KEY: Chord =
+    Chord { code: Code::Char('s'), held: Held { ctrl: true, alt: false, shift: false } };
 
 pub(super) fn edited(model: &mut Model, result: Result<String, Told>) {
     match result {
@@ -98,6 +103,8 @@ pub(super) fn paste(model: &mut Model, text: &str) {
             model.put_in_order();
         }
         Mode::Palette { words, .. }
+        | Mode::History { words }
+        | Mode::Help { words: Some(words), .. }
         | Mode::Past { words: Some(words) }
         | Mode::View { words: Some(words) } => {
             words.insert(&text.replace('\n', " "));
@@ -115,13 +122,40 @@ pub(super) fn paste(model: &mut Model, text: &str) {
     }
 }
 
-fn help(model: &mut Model, chord: Chord, scroll: usize, behind: Box<Mode>) {
+/// Letters seek among what was done; what leaves any box leaves this one.
+fn history(model: &mut Model, chord: Chord, mut words: Editor) {
+    if !leaves_box(chord) && !submits(chord) {
+        words.press(chord);
+        model.mode = Mode::History { words };
+    }
+}
+
+/// Scrolls, seeks behind the key that filters, and closes by any other key.
+fn help(
+    model: &mut Model,
+    chord: Chord,
+    (scroll, behind, words): (usize, Box<Mode>, Option<Editor>),
+) {
+    if let Some(mut words) = words {
+        model.mode = match chord {
+            _ if leaves_box(chord) || submits(chord) => *behind,
+            _ => {
+                words.press(chord);
+                Mode::Help { scroll: 0, behind, words: Some(words) }
+            }
+        };
+        return;
+    }
+    if model.keys.meaning(Place::List, &[chord]) == Meaning::Does(Command::Filter) {
+        model.mode = Mode::Help { scroll: 0, behind, words: Some(Editor::default()) };
+        return;
+    }
     let steps =
         [(Code::PageUp, -10), (Code::PageDown, 10), (Code::Char('k'), -1), (Code::Char('j'), 1)];
     let by = steps.iter().find(|(code, _)| *code == chord.code).map(|(_, by)| *by);
     let by = by.or(vertical(chord));
     model.mode = match by {
-        Some(by) => Mode::Help { scroll: scroll.saturating_add_signed(by), behind },
+        Some(by) => Mode::Help { scroll: scroll.saturating_add_signed(by), behind, words: None },
         None => *behind,
     };
 }
@@ -186,6 +220,18 @@ fn filter(model: &mut Model, chord: Chord) {
         return model.put_in_order();
     }
     if submits(chord) {
+        return;
+    }
+    if chord == SAVE_KEY || chord == Chord::plain(Code::Tab) {
+        let text = model.list.filter.text().trim().to_owned();
+        if chord == SAVE_KEY {
+            model.list.saved.turn(&text);
+            drafts::keep(model);
+        } else if let Some(next) = model.list.saved.behind(&text) {
+            model.list.filter = Editor::with(next);
+            model.put_in_order();
+        }
+        model.mode = Mode::Filter;
         return;
     }
     if let Some(by) = vertical(chord) {

@@ -103,7 +103,7 @@ pub(super) fn run(model: &mut Model, command: Command) {
         Command::Order | Command::Fold => arrange(model, command),
         Command::Palette => model.mode = Mode::Palette { words: Editor::default(), at: 0 },
         Command::Undo => undo(model),
-        Command::History => model.mode = Mode::History,
+        Command::History => model.mode = Mode::History { words: Editor::default() },
         Command::Help => open_help(model),
         Command::Close => close(model),
         Command::MoreIterations | Command::FewerIterations => {
@@ -129,7 +129,7 @@ fn arrange(model: &mut Model, command: Command) {
 
 fn open_help(model: &mut Model) {
     let behind = Box::new(std::mem::replace(&mut model.mode, Mode::List));
-    model.mode = Mode::Help { scroll: 0, behind };
+    model.mode = Mode::Help { scroll: 0, behind, words: None };
 }
 
 /// Moves the hand, in the list or among the questions. What stood below a session that was removed has its place.

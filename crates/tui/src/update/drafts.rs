@@ -3,7 +3,7 @@
 use crate::deed::Deed;
 use crate::editor::Editor;
 use crate::message::Effect;
-use crate::model::{Mode, Model, NEW_DRAFT};
+use crate::model::{FILTERS_DRAFT, Mode, Model, NEW_DRAFT};
 use crate::wanted::Wanted;
 use std::collections::BTreeMap;
 
@@ -69,6 +69,8 @@ pub(crate) fn unsent(model: &Model) -> BTreeMap<String, String> {
     let drafts = model.drafts.texts.iter().map(|(id, draft)| (id.as_str(), draft.text()));
     let all = on_its_way.chain(drafts.filter(|(id, _)| !is_open(id))).chain(in_box);
     let mut unsent: BTreeMap<String, String> = BTreeMap::new();
+    let filters = model.list.saved.lines();
+    unsent.extend((!filters.is_empty()).then(|| (FILTERS_DRAFT.to_owned(), filters)));
     for (id, text) in all.filter(|(_, text)| !text.is_empty()) {
         let kept = unsent.entry(id.to_owned()).or_default();
         kept.extend((!kept.is_empty()).then_some('\n'));

@@ -135,7 +135,7 @@ fn seek(model: &mut Model, towards: Towards) {
     }
     if !past.seek(towards, rows) {
         let words = past.words.clone();
-        said(model, format!("no further match for `{words}`"));
+        said(model, format!("no match for `{words}`"));
     }
 }
 

@@ -32,11 +32,11 @@ fn read(model: &mut Model, form: &mut PlanBox) {
 /// A plan was read. What was asked for before another file or repository was named is too late.
 pub(super) fn arrived(
     model: &mut Model,
-    read: (String, String),
+    read: &(String, String),
     result: Result<Box<PlanFile>, Told>,
 ) {
     let Mode::Plan(form) = &mut model.mode else { return };
-    if form.read == read {
+    if form.read == *read {
         form.reading = result.into();
     }
 }

@@ -1,21 +1,16 @@
 //! The hand in a page of the session: where it is, what it opens, what it says of lines of a diff.
 
-use super::{said, send, words};
+use super::{remarks, said, send, words};
 use crate::chord::Chord;
 use crate::command::Command;
 use crate::editor::Editor;
 use crate::keymap::{Place, leaves_box, submits};
 use crate::message::{Effect, Fetched, Said, Tab, Wish};
-use crate::model::{
-    Comment, FilePatch, LaidFor, Mode, Model, Page, PatchLine, Remarks, RowOf, Towards, turned,
-};
+use crate::model::{LaidFor, Mode, Model, Page, RowOf, Towards, turned};
+use crate::patch::{FilePatch, PatchLine};
+use crate::remarks::Comment;
 use crate::view;
 use crate::wanted::Wanted;
-
-/// What is shown is another page than was laid out.
-pub(super) fn changed(model: &mut Model) {
-    model.pane.change += 1;
-}
 
 /// Lays the page out, where it is another one or there is more of it.
 pub(super) fn lay(model: &mut Model) {
@@ -83,7 +78,7 @@ pub(super) fn arrived(model: &mut Model, fetched: Fetched) {
     }
     let before = std::mem::replace(&mut model.pane.page, Page::Shown(fetched));
     let rows = model.pane.sheet.rows.len();
-    changed(model);
+    model.pane.changed();
     lay(model);
     match before {
         // What was said before has come above what is looked at.
@@ -271,7 +266,7 @@ fn open_row(model: &mut Model) {
             if !open.remove(&entry) {
                 open.insert(entry);
             }
-            changed(model);
+            model.pane.changed();
             lay(model);
             let row = model.pane.sheet.row_of(RowOf::Entry(entry)).unwrap_or(at);
             go_to(model, row);
@@ -296,17 +291,12 @@ fn file_at(model: &Model, row: usize) -> Option<(usize, &FilePatch)> {
     Some((at, files.get(at)?))
 }
 
-fn remarks(model: &mut Model) -> &mut Remarks {
-    let id = model.hand.selected.clone().unwrap_or_default();
-    model.pane.remarks.entry(id).or_default()
-}
-
 /// Notes that the file in hand was seen, and goes on to the next that was not.
 fn tick(model: &mut Model) {
     let Some((at, file)) = file_at(model, model.pane.reader.at) else { return };
     let (file, listed) = (file.clone(), model.pane.sheet.of_row(model.pane.reader.at));
-    let is_seen = remarks(model).turn_seen(&file);
-    changed(model);
+    let is_seen = remarks::of(model).turn_seen(&file);
+    model.pane.changed();
     lay(model);
     let Page::Shown(Fetched::Diff(files)) = &model.pane.page else { return };
     let id = model.hand.selected.as_deref().unwrap_or_default();
@@ -343,7 +333,7 @@ fn remark(model: &mut Model) {
     let number = line.numbers.1.max(line.numbers.0);
     let comment =
         Comment { path: file.path.clone(), line: line.source(), number, words: String::new() };
-    let known = remarks(model).comments.iter().find(|one| {
+    let known = remarks::of(model).comments.iter().find(|one| {
         (&one.path, &one.line, one.number) == (&comment.path, &comment.line, comment.number)
     });
     let former = known.map(|one| one.words.clone()).unwrap_or_default();
@@ -354,19 +344,12 @@ fn remark(model: &mut Model) {
     }
 }
 
-/// Takes the words on a line. The hand is in the diff again.
-pub(super) fn take_remark(model: &mut Model, comment: Comment) {
-    remarks(model).comment(comment);
-    changed(model);
-    model.mode = Mode::View { words: None };
-}
-
 /// Opens the box for a message, with all comments in it.
 fn send_remarks(model: &mut Model) {
     let Some(id) = model.hand.selected.clone() else { return };
-    if let Some(text) = remarks(model).take_comments() {
+    if let Some(text) = remarks::of(model).take_comments() {
         model.drafts.give_back(&id, &text);
-        changed(model);
+        model.pane.changed();
     }
     send::open(model);
 }

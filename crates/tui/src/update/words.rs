@@ -1,13 +1,14 @@
 //! Boxes for what a deed still needs: a line of words, or one of the snapshots.
 
 use super::acts::{act, ask, meant, refuses};
-use super::{fields, reader, said, tabs};
+use super::{fields, remarks, said, tabs};
 use crate::chord::{Chord, Code};
 use crate::deed::{Deed, Reply};
 use crate::editor::Editor;
 use crate::keymap::{leaves_box, submits};
 use crate::message::{Fetched, Tab};
-use crate::model::{Comment, Mode, Model, Page, Sure, WordsBox};
+use crate::model::{Mode, Model, Page, Sure, WordsBox};
+use crate::remarks::Comment;
 use crate::wanted::Wanted;
 
 /// Asks for the words that are wanted, for each session that is meant.
@@ -50,7 +51,7 @@ pub(super) fn press(model: &mut Model, chord: Chord, mut form: Box<WordsBox>) ->
         return None;
     }
     if let Wanted::Remark { comment } = form.wanted {
-        reader::take_remark(model, Comment { words: text.to_owned(), ..comment });
+        remarks::comment(model, Comment { words: text.to_owned(), ..comment });
         return None;
     }
     match form.wanted.deed(text) {

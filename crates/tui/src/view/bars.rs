@@ -1,6 +1,5 @@
 //! The bars: how many need a person, what was just said, which keys fit the moment.
 
-use super::layout::Layout;
 use super::pen::{Pen, width};
 use crate::command::Command;
 use crate::keymap::Place;
@@ -22,7 +21,7 @@ pub(super) fn wheel(model: &Model) -> &'static str {
     WHEEL.get(turn % WHEEL.len()).copied().unwrap_or("·")
 }
 
-pub(super) fn top(model: &Model, pen: &mut Pen<'_>, area: Rect) {
+pub(super) fn top(model: &Model, pen: &mut Pen<'_>, area: Rect, place: Option<usize>) {
     let theme = model.theme;
     pen.tint(area, theme.lifted());
     let lifted = theme.lifted();
@@ -38,16 +37,13 @@ pub(super) fn top(model: &Model, pen: &mut Pen<'_>, area: Rect) {
         ),
         (model.rows.more, "more at rest", Tone::Faint),
     ];
-    let (seen, lines) = super::list::seen(model, Layout::now(model).list);
-    let is_whole = seen.len() >= lines;
     let all = || model.rows.all.values();
     let auto_yes = all().filter(|session| session.auto_yes).count();
     let cost: f64 = all().filter_map(|session| session.cost?.usd).sum();
     let right = state(model);
     let room = area.right().saturating_sub(width(&right.0) + 2);
     for (number, word, tone) in counts {
-        // Which of them is in hand, where not all are seen.
-        let place = model.place().filter(|_| word == "sessions" && !is_whole);
+        let place = place.filter(|_| word == "sessions");
         let place = place.map_or_else(String::new, |place| format!("{}/", place + 1));
         let text = format!("{place}{number} {word}");
         if number == 0 && word != "sessions" || x + width(&text) >= room {

@@ -1,7 +1,7 @@
 //! The session in hand: who it is, what it needs, and what it shows.
 
 use super::pages;
-use super::pen::{Lines, Pen, beginning, ending, width};
+use super::pen::{CUT, Lines, Pen, beginning, ending, width};
 use super::question;
 use super::terminal;
 use crate::command::Command;
@@ -14,8 +14,6 @@ use glis_wire::view::SessionRow;
 use ratatui_core::layout::Rect;
 use ratatui_core::style::Modifier;
 
-/// Stands where a row goes on beyond what is seen.
-pub(super) const CUT: &str = "┊";
 /// Who it is, where it is, the tabs, and a line of air.
 const HEAD_ROWS: u16 = 4;
 /// A card may take so much of the place; the rest is for what is shown.

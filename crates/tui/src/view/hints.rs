@@ -80,15 +80,24 @@ fn fixed(model: &Model) -> Fixed {
         | Mode::Past { words: None }
         | Mode::View { words: None }
         | Mode::Inline { .. } => &[],
-        Mode::Help { .. } => &[("j k", "scroll"), ("any key", "closes")],
-        Mode::History => &[("any key", "closes")],
+        Mode::Help { words: None, .. } => {
+            &[("j k", "scroll"), ("/", "search"), ("any key", "closes")]
+        }
+        Mode::Help { words: Some(_), .. } | Mode::History { .. } => {
+            &[("letters", "search"), ("esc", "close")]
+        }
         Mode::Confirm { .. } => &[("y", "yes"), ("n", "no")],
         Mode::Send { .. } => MESSAGE,
         Mode::Words(form) if form.takes_lines() => ANSWER,
         Mode::File(_) => &[("enter", "add it"), ("esc", "close")],
         Mode::New(_) => NEW,
         Mode::Plan(_) => PLAN,
-        Mode::Filter => &[("enter", "keep"), ("esc", "clear")],
+        Mode::Filter => &[
+            ("enter", "keep"),
+            ("esc", "clear"),
+            ("tab", "next saved one"),
+            ("ctrl+s", "save, or forget"),
+        ],
         Mode::Palette { .. } | Mode::Words(_) => &[("enter", "do it"), ("esc", "close")],
         Mode::Search(form) if form.sought.items().is_empty() => {
             &[("enter", "find"), ("esc", "close")]

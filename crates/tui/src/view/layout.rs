@@ -1,6 +1,5 @@
 //! Where everything is: side by side where there is room, one above the other where not.
 
-use super::pen::Pen;
 use crate::model::{Model, Zoom};
 use ratatui_core::layout::Rect;
 
@@ -53,36 +52,6 @@ impl Layout {
         let body = Rect { height: body.height - answer_rows, ..body };
         let (list, detail) = split(model, body);
         Self { top, body, list, detail, answer, status, notice, hints }
-    }
-
-    /// The line between the list and the session.
-    pub(super) fn draw_rule(&self, model: &Model, pen: &mut Pen<'_>) {
-        let Some(detail) = self.detail else { return };
-        let style = model.theme.line();
-        if self.list.height == 0 {
-            return;
-        }
-        let (seen, lines) = super::list::seen(model, self.list);
-        if detail.y > self.list.y {
-            let line = "─".repeat(usize::from(self.list.width));
-            pen.put(self.list.x, detail.y - 1, self.list.width, &line, style);
-            if seen.len() < lines {
-                let up = if seen.start > 0 { "↑" } else { " " };
-                let down = if seen.end < lines { "↓" } else { " " };
-                let mark = format!("{up}{down}");
-                pen.put_over(self.list.right(), detail.y - 1, 4, &mark, model.theme.accent());
-            }
-            return;
-        }
-        // The part of the rule beside which the list is seen.
-        let rows = usize::from(self.list.height);
-        let part = |line: usize| (line * rows).checked_div(lines).unwrap_or(0);
-        let thumb = if seen.len() < lines { part(seen.start)..part(seen.end).max(1) } else { 0..0 };
-        for (row, y) in (detail.y..detail.bottom()).enumerate() {
-            let (line, style) =
-                if thumb.contains(&row) { ("┃", model.theme.faint()) } else { ("│", style) };
-            pen.put(self.list.right(), y, 1, line, style);
-        }
     }
 }
 

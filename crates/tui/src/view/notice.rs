@@ -71,5 +71,7 @@ pub(super) fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
     let x = pen.put(area.x + 1, area.y, room, "/", theme.accent());
     let x = pen.put(x, area.y, room.saturating_sub(1), model.list.filter.text(), theme.text());
     let all = format!("{} of {}", model.list.ids().count(), model.rows.all.len());
-    pen.put(x + 2, area.y, area.right().saturating_sub(x + 2), &all, theme.faint());
+    let x = pen.put(x + 2, area.y, area.right().saturating_sub(x + 2), &all, theme.faint());
+    let saved = model.list.saved.told().filter(|_| model.mode == Mode::Filter);
+    pen.put_to(x + 2, area.y, area.right(), &saved.unwrap_or_default(), theme.faint());
 }

@@ -24,7 +24,10 @@ pub(super) fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
             let content = super::content(model);
             pen.cursor = content.and_then(|area| super::terminal::cursor_at(model, area));
         }
-        Mode::Help { scroll, behind } => help::draw(model, pen, area, (*scroll, behind)),
+        Mode::Help { scroll, behind, words } => {
+            let words = words.as_ref().map(Editor::text);
+            help::draw(model, pen, area, (*scroll, behind, words));
+        }
         Mode::Filter => pen.cursor = bottom_cursor(&model.list.filter, area),
         Mode::Confirm { question, sure } => {
             let keys = match sure {
@@ -50,7 +53,7 @@ pub(super) fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
         Mode::Trash { at } => house::trash(model, pen, area, *at),
         Mode::Judged { at } => house::judged(model, pen, area, *at),
         Mode::Words(form) => words(model, pen, area, form),
-        Mode::History => history(model, pen, area),
+        Mode::History { words } => history(model, pen, area, words.text()),
     }
 }
 
@@ -135,11 +138,13 @@ fn words(model: &Model, pen: &mut Pen<'_>, area: Rect, form: &WordsBox) {
 }
 
 /// The latest at the bottom, each whole: it is there to be copied.
-fn history(model: &Model, pen: &mut Pen<'_>, area: Rect) {
+fn history(model: &Model, pen: &mut Pen<'_>, area: Rect, words: &str) {
     let theme = model.theme;
     let columns = BOX_COLUMNS.max(area.width * 3 / 4).min(area.width.saturating_sub(2));
     let mut lines: Vec<(Option<End>, String)> = Vec::new();
-    for done in &model.work.history {
+    let sought = words.to_lowercase();
+    for done in model.work.history.iter().filter(|done| done.line.to_lowercase().contains(&sought))
+    {
         let rows = wrapped(&done.line.replace('\n', " "), columns.saturating_sub(6));
         let marks = std::iter::once(Some(done.end)).chain(std::iter::repeat(None));
         lines.extend(marks.zip(rows));
@@ -147,10 +152,15 @@ fn history(model: &Model, pen: &mut Pen<'_>, area: Rect) {
     let rows = u16::try_from(lines.len().max(1)).unwrap_or(u16::MAX).saturating_add(2);
     let inner = pen.frame(
         middle(area, columns, rows.min(area.height.saturating_sub(2))),
-        "done here, as commands",
+        &if words.is_empty() {
+            "done here, as commands".to_owned()
+        } else {
+            format!("done here, as commands: {words}")
+        },
     );
-    if model.work.history.is_empty() {
-        pen.put(inner.x, inner.y, inner.width, "nothing yet", theme.faint());
+    if lines.is_empty() {
+        let nothing = if model.work.history.is_empty() { "nothing yet" } else { "no matches" };
+        pen.put(inner.x, inner.y, inner.width, nothing, theme.faint());
     }
     let first = lines.len().saturating_sub(usize::from(inner.height));
     for (y, (end, line)) in (inner.y..inner.bottom()).zip(lines.into_iter().skip(first)) {

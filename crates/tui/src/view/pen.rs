@@ -12,6 +12,9 @@ use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 /// Beside a box at least so much is seen of what lies behind it, or nothing.
 const MARGIN: u16 = 4;
 
+/// Stands where a row goes on beyond what is seen.
+pub(super) const CUT: &str = "┊";
+
 pub(super) struct Pen<'b> {
     pub(super) buffer: &'b mut Buffer,
     pub(super) theme: Theme,

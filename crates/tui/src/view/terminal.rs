@@ -1,6 +1,6 @@
 //! The terminal of the session in hand, inside ours.
 
-use super::pen::Pen;
+use super::pen::{CUT, Pen};
 use crate::command::Command;
 use crate::keymap::Place;
 use crate::model::{Mode, Model, Past, Shown};
@@ -128,7 +128,7 @@ fn cut(screen: &Screen, (first_column, first_row): (u16, u16), pen: &mut Pen<'_>
         };
         let y = row.checked_sub(first_row).filter(|y| *y < area.height && text != " ");
         if let Some(cell) = y.and_then(|y| pen.buffer.cell_mut((x, area.y + y))) {
-            cell.set_symbol(super::detail::CUT).set_style(line);
+            cell.set_symbol(CUT).set_style(line);
         }
     });
 }

@@ -2,7 +2,9 @@
 
 use crate::command::Command;
 use crate::keymap::Place;
-use crate::model::{FilePatch, LineKind, Model, PatchLine, Remarks, Row, RowOf, Sheet};
+use crate::model::{Model, Row, RowOf, Sheet};
+use crate::patch::{FilePatch, LineKind, PatchLine};
+use crate::remarks::Remarks;
 use crate::theme::Theme;
 use crate::view::pen::harmless;
 use glis_client::labels::Tone;

@@ -1,6 +1,6 @@
 //! What a person has done with a diff: files that were seen, and comments that were not sent.
 
-use super::{FilePatch, PatchLine};
+use crate::patch::{FilePatch, PatchLine};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
