@@ -160,20 +160,30 @@ impl Theme {
     }
 }
 
-/// The nearest of the 256 that every terminal shows alike: the cube and the greys.
+/// The nearest of the 256 that every terminal shows alike: the cube and the greys. It is asked for with every text that
+/// is drawn, so neither is searched.
 fn nearest(rgb: Rgb) -> u8 {
     const STEPS: [u8; 6] = [0, 95, 135, 175, 215, 255];
-    let distance = |one: Rgb, other: Rgb| {
-        let part = |a: u8, b: u8| u32::from(a.abs_diff(b)).pow(2);
-        part(one.0, other.0) + part(one.1, other.1) + part(one.2, other.2)
+    let step = |part: u8| match part {
+        0..48 => 0,
+        48..115 => 1,
+        115.. => (part - 35) / 40,
     };
-    let cube = (0..216_u8).map(|at| {
-        let step = |at: u8| STEPS.get(usize::from(at)).copied().unwrap_or(0);
-        (16 + at, Rgb(step(at / 36), step(at / 6 % 6), step(at % 6)))
-    });
-    let greys = (0..24_u8).map(|at| (232 + at, Rgb(8 + 10 * at, 8 + 10 * at, 8 + 10 * at)));
-    let all = cube.chain(greys).min_by_key(|(_, colour)| distance(*colour, rgb));
-    all.map_or(7, |(index, _)| index)
+    let shade = |at: u8| STEPS.get(usize::from(at)).copied().unwrap_or(0);
+    let (red, green, blue) = (step(rgb.0), step(rgb.1), step(rgb.2));
+    let cube = Rgb(shade(red), shade(green), shade(blue));
+    let mean = (u16::from(rgb.0) + u16::from(rgb.1) + u16::from(rgb.2)) / 3;
+    let at = u8::try_from(mean.saturating_sub(3) / 10).unwrap_or(u8::MAX).min(23);
+    let grey = 8 + 10 * at;
+    let distance = |other: Rgb| {
+        let part = |a: u8, b: u8| u32::from(a.abs_diff(b)).pow(2);
+        part(rgb.0, other.0) + part(rgb.1, other.1) + part(rgb.2, other.2)
+    };
+    if distance(cube) <= distance(Rgb(grey, grey, grey)) {
+        16 + 36 * red + 6 * green + blue
+    } else {
+        232 + at
+    }
 }
 
 /// Relative luminance, as the rules for accessible pages define it.

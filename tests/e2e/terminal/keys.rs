@@ -274,7 +274,7 @@ const READING: &[Step] = &[
     ("", "l", "h list"),
     ("view view-1", "1", "enter attach"),
     ("", "2 l", "h list"),
-    ("view interrupt", "C-c", "left-with-0"),
+    ("view interrupt", "C-c", "!? keys"),
 ];
 
 const STORIES: [&[Step]; 9] =

@@ -68,6 +68,8 @@ impl Plans {
             (Some(RunEnd::Skipped), _) => badge('–', "skipped", Tone::Faint),
             (Some(RunEnd::Superseded), _) => badge('–', "superseded", Tone::Faint),
             (None, Some("done")) if rests => badge('✓', "done", Tone::Good),
+            // Between two iterations it has no process, and goes on.
+            (None, Some("running")) if rests => badge('●', "running", Tone::Good),
             (None, Some("stopped")) if rests => badge('■', "stopped", Tone::Faint),
             (None, _) if session.status == Status::Suspended => badge('z', "asleep", Tone::Faint),
             (None, _) => badge(mark(session.status), session.status.word(), tone(session.status)),

@@ -321,3 +321,28 @@ fn a_list_that_goes_on_says_where_the_hand_is() {
     let frame = desk.frame();
     assert!(frame.contains("31/31 sessions") && frame.contains("↑"), "{frame}");
 }
+
+/// Printed by `cargo nextest run -p glis-tui --run-ignored only --no-capture`.
+#[test]
+#[ignore = "a measurement"]
+fn how_long_many_sessions_and_a_long_conversation_take() {
+    let sessions: Vec<_> = (0..2000)
+        .map(|n| session(&format!("session-{n}"), Status::ALL[n % Status::ALL.len()]))
+        .collect();
+    let begun = std::time::Instant::now();
+    let desk = Desk::with(sessions, (160, 50), Ground::Dark);
+    drop(desk.buffer());
+    eprintln!("2,000 sessions listed and drawn: {:?}", begun.elapsed());
+    let begun = std::time::Instant::now();
+    drop(desk.buffer());
+    eprintln!("drawn again: {:?}", begun.elapsed());
+    let Value::Array(turn) = turn() else { unreachable!() };
+    let said: Vec<Value> = turn.into_iter().cycle().take(10_000).collect();
+    let whole = conversation(Value::from(said));
+    let begun = std::time::Instant::now();
+    let desk = at_page("2", whole);
+    eprintln!("10,000 entries laid out: {:?}", begun.elapsed());
+    let begun = std::time::Instant::now();
+    drop(desk.buffer());
+    eprintln!("drawn: {:?}", begun.elapsed());
+}

@@ -55,7 +55,7 @@ fn the_list_is_sorted_by_repository_for_those_who_want_that() {
     desk.press("O");
     assert_eq!(names(&desk), ["fix-login", "docs", "日本語", "api"]);
     let frame = desk.frame();
-    assert!(frame.contains(" app 2  ~/src") && frame.contains("● docs      busy"), "{frame}");
+    assert!(frame.contains(" app 2  ~/src") && frame.contains("● docs       busy"), "{frame}");
     desk.press("O");
     assert_eq!(names(&desk), ["fix-login", "日本語", "docs", "api"]);
 }

@@ -25,7 +25,14 @@ const VIEWS: &[&str] = &[
     "4",
     "5",
     "6",
+    "2 l",
+    "3 l",
+    "3 +",
+    "+",
+    "+ +",
     "?",
+    "? / merge",
+    "p @ pau",
     "a",
     "a r",
     "a s",
@@ -117,7 +124,7 @@ pub(super) fn conversation(entries: serde_json::Value) -> Fetched {
 fn page(keys: &str) -> Option<Fetched> {
     let at = "2026-01-01T00:00:00Z";
     Some(match keys {
-        "2" => {
+        "2" | "2 l" => {
             let said = json!([
                 {"timestamp": at, "type": "user", "content": "please fix the login"},
                 {"timestamp": at, "type": "tool", "content": "cargo test",
@@ -128,8 +135,8 @@ fn page(keys: &str) -> Option<Fetched> {
             ]);
             conversation(said)
         }
-        "3" => {
-            let text = "diff --git a/src/a.rs b/src/a.rs\n@@ -1 +1 @@\n-old\n+new\n".repeat(20);
+        "3" | "3 l" | "3 +" => {
+            let text = "diff --git a/src/a.rs b/src/a.rs\n@@ -1 +1 @@\n-old\n+new\n".repeat(3);
             Fetched::Diff(patch::read(&text))
         }
         "4" | "o" => {

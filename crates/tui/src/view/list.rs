@@ -95,6 +95,11 @@ struct Columns {
     numbers: Vec<Number>,
 }
 
+/// The blanks between a name and what stands behind it: two, so that they do not read as one, where there is room.
+fn gap(columns: u16) -> u16 {
+    if columns >= ROOMY { 2 } else { 1 }
+}
+
 /// Whether a session's line, which has this number, belongs to the plan above it.
 fn is_below_plan(model: &Model, session: &SessionRow, at: usize) -> bool {
     let above = model.list.lines.iter().take(at).rfind(|line| line.session().is_none());
@@ -140,8 +145,8 @@ pub(super) fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
     let name = names.min(NAME_COLUMNS).min(most).min(room).max(4);
     let roomy = area.width >= ROOMY;
     let repo = repository_columns(model);
-    let beside = repo.filter(|_| roomy).map_or(0, |columns| columns + 1);
-    let room = room.saturating_sub(name + 1 + AGENT_COLUMNS + 1 + beside);
+    let beside = repo.filter(|_| roomy).map_or(0, |columns| columns + gap(area.width));
+    let room = room.saturating_sub(name + gap(area.width) + AGENT_COLUMNS + 1 + beside);
     let numbers = if roomy { Number::shown(model, room) } else { Vec::new() };
     let told: u16 = numbers.iter().map(|number| number.columns() + 1).sum();
     let branch =
@@ -296,10 +301,11 @@ fn session_line(
     let weight = if selected { Modifier::BOLD } else { Modifier::empty() };
     let (name, room) = (row.x + 4 + indent, columns.name.saturating_sub(indent));
     pen.put(name, row.y, room, &session.name, theme.text().add_modifier(weight));
-    let mut x = row.x + 4 + columns.name + 1;
+    let gap = gap(row.width);
+    let mut x = row.x + 4 + columns.name + gap;
     if let Some(most) = columns.repository {
         pen.put(x, row.y, most, folder_of(&session.repo_root), theme.faint());
-        x += most + 1;
+        x += most + gap;
     }
     if let Some(most) = columns.status {
         pen.put(x, row.y, most, badge.word, toned);

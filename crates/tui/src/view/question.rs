@@ -112,7 +112,7 @@ pub(super) fn around(
     let lead = model.hand.lead.as_ref().filter(|lead| lead.is_of(&session.id, &ask.request));
     let told = lead.map(|lead| told(lead, columns, theme)).unwrap_or_default();
     if !told.is_empty() {
-        lines.push(("before that".to_owned(), theme.line()));
+        lines.push(("before that".to_owned(), theme.faint()));
         lines.extend(told);
         lines.push(air());
     }

@@ -11,6 +11,22 @@ use jiff::tz::TimeZone;
 use ratatui_core::style::Modifier;
 use serde_json::Value;
 
+/// What a conversation is laid out for.
+struct Page {
+    columns: u16,
+    theme: Theme,
+    zone: TimeZone,
+}
+
+impl Page {
+    /// When it was, by the clock on the wall.
+    fn clock(&self, time: &str) -> String {
+        let Ok(time) = time.parse::<jiff::Timestamp>() else { return String::new() };
+        let time = time.to_zoned(self.zone.clone());
+        format!("{:02}:{:02}", time.hour(), time.minute())
+    }
+}
+
 /// Lays out what comes behind the entries that are on the sheet.
 pub(super) fn extend(
     sheet: &mut Sheet,
@@ -18,14 +34,16 @@ pub(super) fn extend(
     reader: &Reader,
     (columns, theme): (u16, Theme),
 ) {
+    // Looked up once: that takes longer than all else of an entry.
+    let page = Page { columns, theme, zone: TimeZone::system() };
     let entries = &said.entries;
     for at in sheet.entries..entries.len() {
         let Some(entry) = entries.get(at) else { break };
         let former = entries.get(..at).unwrap_or_default();
         let rows = match entry.voice {
-            Voice::User | Voice::Assistant => words(entry, columns, theme),
-            Voice::Tool => tool(entry, reader.open.contains(&at), columns, theme),
-            Voice::System => end_of_turn(entry, (said.from, former), columns, theme),
+            Voice::User | Voice::Assistant => words(entry, &page),
+            Voice::Tool => tool(entry, reader.open.contains(&at), &page),
+            Voice::System => end_of_turn(entry, (said.from, former), &page),
         };
         // Tools that follow each other stand together.
         let is_tool = |entry: &Entry| entry.voice == Voice::Tool;
@@ -36,7 +54,7 @@ pub(super) fn extend(
             let took = lasted(last, former).into_iter();
             let told = std::iter::once("turn".to_owned()).chain(took).collect::<Vec<_>>();
             sheet.push(Vec::new(), RowOf::Nothing);
-            sheet.push(rule(&told, columns, theme), RowOf::Nothing);
+            sheet.push(rule(&told, &page), RowOf::Nothing);
         }
         let gap = at > 0 && !(is_tool(entry) && former.last().is_some_and(is_tool));
         if gap && !rows.is_empty() {
@@ -53,15 +71,16 @@ pub(super) fn extend(
 }
 
 /// What a person or the agent said, below who it was and when.
-fn words(entry: &Entry, columns: u16, theme: Theme) -> Vec<Row> {
+fn words(entry: &Entry, page: &Page) -> Vec<Row> {
+    let theme = page.theme;
     let is_own = entry.voice == Voice::User;
     let style = if is_own { theme.accent() } else { theme.tone(Tone::Good) };
     let by = entry.metadata.get("by").and_then(Value::as_str);
     let head = vec![
         (format!("{} ", by.unwrap_or(super::who(entry.voice))), style),
-        (clock(&entry.timestamp), theme.faint()),
+        (page.clock(&entry.timestamp), theme.faint()),
     ];
-    let room = columns.saturating_sub(2);
+    let room = page.columns.saturating_sub(2);
     let rows: Vec<Row> = if is_own {
         let own = theme.accent().remove_modifier(Modifier::BOLD);
         wrapped(&entry.content, room).into_iter().map(|line| vec![(line, own)]).collect()
@@ -76,7 +95,8 @@ fn words(entry: &Entry, columns: u16, theme: Theme) -> Vec<Row> {
 }
 
 /// One row; and below it all of what the tool was given, once that was opened.
-fn tool(entry: &Entry, is_open: bool, columns: u16, theme: Theme) -> Vec<Row> {
+fn tool(entry: &Entry, is_open: bool, page: &Page) -> Vec<Row> {
+    let theme = page.theme;
     let about = |key: &str| entry.metadata.get(key).and_then(Value::as_str);
     let mut lines = entry.content.lines();
     let first = harmless(lines.next().unwrap_or_default());
@@ -92,21 +112,17 @@ fn tool(entry: &Entry, is_open: bool, columns: u16, theme: Theme) -> Vec<Row> {
         (first, theme.text()),
     ];
     row.extend(about("outcome").map(|outcome| (format!(" ✗ {outcome}"), theme.tone(Tone::Bad))));
-    row.push((format!(" {}", clock(&entry.timestamp)), theme.faint()));
-    let all = wrapped(&entry.content, columns.saturating_sub(6)).into_iter();
+    row.push((format!(" {}", page.clock(&entry.timestamp)), theme.faint()));
+    let all = wrapped(&entry.content, page.columns.saturating_sub(6)).into_iter();
     let all = all.filter(|_| is_open).map(|line| vec![(format!("      {line}"), theme.faint())]);
     std::iter::once(row).chain(all).collect()
 }
 
 /// A rule with what the turn took; what the system says otherwise stands above it.
-fn end_of_turn(
-    entry: &Entry,
-    (from, former): (u64, &[Entry]),
-    columns: u16,
-    theme: Theme,
-) -> Vec<Row> {
+fn end_of_turn(entry: &Entry, (from, former): (u64, &[Entry]), page: &Page) -> Vec<Row> {
+    let theme = page.theme;
     let number = |key: &str| entry.metadata.get(key).and_then(Value::as_u64);
-    let said = wrapped(&entry.content, columns.saturating_sub(2)).into_iter();
+    let said = wrapped(&entry.content, page.columns.saturating_sub(2)).into_iter();
     let mut rows: Vec<Row> = said.map(|line| vec![(format!("  {line}"), theme.faint())]).collect();
     let used = number("tokens_in").zip(number("tokens_out"));
     if !rows.is_empty() && used.is_none() {
@@ -117,13 +133,14 @@ fn end_of_turn(
     told.extend(lasted(entry, former));
     told.extend(used.map(|(went_in, came_out)| format!("{} tokens", short(went_in + came_out))));
     told.extend(cost(entry, from, former));
-    rows.push(rule(&told, columns, theme));
+    rows.push(rule(&told, page));
     rows
 }
 
-fn rule(told: &[String], columns: u16, theme: Theme) -> Row {
+fn rule(told: &[String], page: &Page) -> Row {
+    let theme = page.theme;
     let text = format!("── {} ", told.join(" · "));
-    let rest = usize::from(columns).saturating_sub(text.chars().count());
+    let rest = usize::from(page.columns).saturating_sub(text.chars().count());
     vec![(text, theme.faint()), ("─".repeat(rest), theme.line())]
 }
 
@@ -153,10 +170,4 @@ fn short(number: u64) -> String {
         1000..1_000_000 => format!("{}k", number / 1000),
         _ => format!("{}M", number / 1_000_000),
     }
-}
-
-/// When it was, by the clock on the wall.
-fn clock(time: &str) -> String {
-    let Ok(time) = time.parse::<jiff::Timestamp>() else { return String::new() };
-    time.to_zoned(TimeZone::system()).strftime("%H:%M").to_string()
 }

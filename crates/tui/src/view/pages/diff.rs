@@ -143,7 +143,7 @@ fn line_row(line: &PatchLine, digits: usize, (from, to): (usize, usize), theme: 
         LineKind::Removed => ("−", theme.tone(Tone::Bad)),
     };
     let numbers = format!("{} {} ", number(line.numbers.0), number(line.numbers.1));
-    let mut row = vec![(numbers, theme.line()), (sign.to_owned(), style)];
+    let mut row = vec![(numbers, theme.faint()), (sign.to_owned(), style)];
     let letters: Vec<char> = line.text.chars().collect();
     let part = |from: usize, to: usize, style: Style| {
         let text: String = letters.get(from..to).unwrap_or_default().iter().collect();
