@@ -78,6 +78,8 @@ pub(crate) struct Reader {
     pub(crate) words: String,
     /// The row where a selection began.
     pub(crate) from: Option<usize>,
+    /// The hand is on its way to the beginning, which has to be read first.
+    pub(crate) rises: bool,
     /// Entries that were opened.
     pub(crate) open: BTreeSet<usize>,
 }

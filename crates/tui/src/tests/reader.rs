@@ -118,6 +118,7 @@ fn what_was_said_before_is_read_when_the_hand_comes_to_the_beginning() {
         result: Ok(Fetched::Conversation(whole)),
     });
     assert!(desk.frame().contains("· $0.07 ──"), "{}", desk.frame());
+    assert_eq!(desk.model.pane.reader.at, 0, "at its beginning");
 }
 
 const PATCH: &str = "diff --git a/src/cart.py b/src/cart.py\nindex 1..2 100644\n--- a/src/cart.py\n+++ b/src/cart.py\n@@ -1,2 +1,3 @@ def total\n one\n-a = 1\n+a = 22\n+\tb\n@@ -9 +10 @@\n-x\n+y\n\\ No newline at end of file\ndiff --git a/old.md b/new.md\nsimilarity index 100%\nrename from old.md\nrename to new.md\n";

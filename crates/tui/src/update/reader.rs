@@ -84,6 +84,7 @@ pub(super) fn arrived(model: &mut Model, fetched: Fetched) {
         // What was said before has come above what is looked at.
         Page::Shown(Fetched::Conversation(Said { from: 1.., .. })) => {
             let above = model.pane.sheet.rows.len().saturating_sub(rows);
+            let above = if model.pane.reader.rises { 0 } else { above };
             model.pane.scroll += above;
             model.pane.reader.at += above;
         }
@@ -171,6 +172,7 @@ fn step(model: &mut Model, by: isize) {
 pub(super) fn run(model: &mut Model, command: Command) -> bool {
     let height = isize::try_from(height(model)).unwrap_or(1);
     let page = (height - 1).max(1);
+    model.pane.reader.rises = command == Command::Top;
     match command {
         Command::Down => step(model, 1),
         Command::Up => step(model, -1),
