@@ -160,7 +160,9 @@ fn preview(model: &mut Model, session: String, news: PreviewNews) {
 fn fit(model: &mut Model) {
     let full = model.pane.zoom == Zoom::Full && model.shown_tab() == Tab::Terminal;
     let may = model.house.access == Access::Full && model.pane.preview.live().is_some();
-    let area = view::content(model).filter(|area| full && may && area.width > 1 && area.height > 0);
+    // What is not asked for is not laid out: this is looked at with every message.
+    let area = if full && may { view::content(model) } else { None };
+    let area = area.filter(|area| area.width > 1 && area.height > 0);
     let size = area.map(|area| Size { columns: area.width, rows: area.height });
     let wanted = model.hand.selected.clone().zip(size);
     if wanted == model.pane.fitted {

@@ -422,7 +422,8 @@ fn on_forty_columns_there_is_room_for_a_no() {
 #[test]
 fn a_question_says_who_asks_since_when_and_what_led_to_it() {
     let ask = json!({"request": "r1", "kind": "approval", "text": "Bash: make",
-        "since": "2026-01-01T00:03:00Z"});
+        "since": "2026-01-01T00:03:00Z",
+        "wants": {"command": {"line": "make", "folder": "/home/ada/trees/login"}}});
     let mut desk = Desk::new(vec![asking("login", ask)]);
     let wanted = desk.typed("a");
     let is_lead =
@@ -442,11 +443,10 @@ fn a_question_says_who_asks_since_when_and_what_led_to_it() {
     desk.tell(Msg::Led(lead));
     let frame = desk.frame();
     assert!(frame.contains("wants to be allowed") && frame.contains("app  2m"), "{frame}");
-    let shown =
-        "    Bash: make\n\n    before that\n    you: build it\n    agent: I run make first.\n";
+    let shown = "    $ make\n    in its worktree\n\n    before that\n    you: build it\n    agent: I run make first.\n";
     assert!(frame.contains(shown), "{frame}");
     assert_eq!(frame.matches("n deny").count(), 1, "keys are told once: {frame}");
-    desk.tell(Msg::Resized { columns: 60, rows: 7 });
+    desk.tell(Msg::Resized { columns: 60, rows: 10 });
     assert!(!desk.frame().contains("you: build it"), "{}", desk.frame());
     assert_eq!(desk.press("y"), "answer id-login r1 allow");
 }

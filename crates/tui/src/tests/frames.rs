@@ -29,13 +29,13 @@ fn the_overview_on_a_usual_terminal() {
         "
  glis  1 waiting  1 failed  1 busy  4 sessions
  needs you 1
-▌ ? fix-login  app     claude    Bash: rm -rf target                         5m
+▌ ? fix-login  app     claude     Bash: rm -rf target                        5m
  failed 1
-  ✗ 日本語     server  claude    the agent is not installed                  5m
+  ✗ 日本語     server  claude     the agent is not installed                 5m
  working 1
-  ● docs       app     claude    (2 queued)                           212M   5m
+  ● docs       app     claude     (2 queued)                          212M   5m
  at rest 1
-  ‖ api        server  claude    edit src/api.rs                             5m
+  ‖ api        server  claude     edit src/api.rs                            5m
 ────────────────────────────────────────────────────────────────────────────────
  fix-login  ? waiting  claude
  glis/fix-login · ~/trees/fix-login

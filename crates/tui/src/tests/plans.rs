@@ -176,10 +176,10 @@ fn a_plan_is_a_row_with_a_bar_and_its_tasks_are_below_it() {
     let frame = desk.frame();
     let shown = "
     Tidy up  2/8 ███░░░░░░░░░  app
-  ●   sweep    app     claude    task sweep                                  5m
-  ✓   dust     app     claude    merged                                      5m
-  z   mow      app     claude    asleep                                      5m
-  ✓   wash     app     claude    merged                                      5m";
+  ●   sweep    app     claude     task sweep                                 5m
+  ✓   dust     app     claude     merged                                     5m
+  z   mow      app     claude     asleep                                     5m
+  ✓   wash     app     claude     merged                                     5m";
     let of_plan: Vec<&str> =
         frame.lines().skip_while(|line| !line.contains("Tidy")).take(5).collect();
     assert_eq!(of_plan.join("\n"), shown.trim_matches('\n'), "\n{frame}");

@@ -54,13 +54,13 @@ fn the_overview_on_a_wide_screen() {
     check((200, 50), "j", "
  glis  1 waiting  1 failed  1 busy  4 sessions
  needs you 1                                                                                      │ 日本語  ✗ failed  claude
-  ? fix-login  app     claude    Bash: rm -rf target                                           5m │ glis/日本語 · ~/trees/日本語
+  ? fix-login  app     claude     Bash: rm -rf target                                          5m │ glis/日本語 · ~/trees/日本語
  failed 1                                                                                         │ 1 terminal  2 conversation  3 diff  4 snapshots  5 runs  6 events
-▌ ✗ 日本語     server  claude    the agent is not installed                                    5m │
+▌ ✗ 日本語     server  claude     the agent is not installed                                   5m │
  working 1                                                                                        │ ✗ the agent is not installed
-  ● docs       app     claude    (2 queued)                                             212M   5m │
+  ● docs       app     claude     (2 queued)                                            212M   5m │
  at rest 1                                                                                        │
-  ‖ api        server  claude    edit src/api.rs                                               5m │
+  ‖ api        server  claude     edit src/api.rs                                              5m │
  a answer  R restart  2 what was said  D remove  n new  q quit                                                                                                                                   ? keys
 ");
 }
@@ -100,9 +100,9 @@ fn the_trash_on_a_usual_terminal() {
         "
  glis  1 waiting  1 failed  1 busy  4 sessions
  needs you 1
-▌ ? fix-login  app     claude    Bash: rm -rf target                         5m
+▌ ? fix-login  app     claude     Bash: rm -rf target                        5m
  failed 1
-  ✗ 日本語     server  claude    the agent is not installed                  5m
+  ✗ 日本語     server  claude     the agent is not installed                 5m
  working 1
  ╭─ trash: nothing in it is deleted yet ──────────────────────────────────────╮
  │ spike    removed 5m ago · kept until 2026-01-31 · claude · glis/spike      │

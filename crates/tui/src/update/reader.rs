@@ -15,9 +15,10 @@ use crate::wanted::Wanted;
 /// Lays the page out, where it is another one or there is more of it.
 pub(super) fn lay(model: &mut Model) {
     let Page::Shown(fetched) = &model.pane.page else { return };
-    let Some(area) = view::content(model).filter(|_| model.shown_tab() != Tab::Terminal) else {
+    if model.shown_tab() == Tab::Terminal {
         return;
-    };
+    }
+    let Some(area) = view::content(model) else { return };
     let laid_for = LaidFor {
         columns: area.width.saturating_sub(1),
         theme: model.theme,
@@ -132,8 +133,8 @@ pub(super) fn open(model: &mut Model) {
 
 /// There is nothing to be in any more.
 pub(super) fn keep(model: &mut Model) {
-    let is_there = model.shown_tab() != Tab::Terminal && view::content(model).is_some();
-    if matches!(model.mode, Mode::View { .. }) && !is_there {
+    let is_in = matches!(model.mode, Mode::View { .. });
+    if is_in && (model.shown_tab() == Tab::Terminal || view::content(model).is_none()) {
         model.mode = Mode::List;
     }
 }

@@ -169,7 +169,8 @@ fn card(model: &Model, session: &SessionRow, columns: u16) -> Lines {
     } else if session.status == Status::Suspended {
         let age = since(&session.last_active_at, model.now);
         let Badge { mark, word, .. } = model.rows.plans.badge(session);
-        let text = format!("{mark} {word}, last active {age}; the next message wakes it");
+        let ago = if age == "now" { "just now".to_owned() } else { format!("{age} ago") };
+        let text = format!("{mark} {word}, last active {ago}; a message wakes it");
         lines.push((text, theme.faint()));
     }
     if !lines.is_empty() {

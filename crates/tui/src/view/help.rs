@@ -96,7 +96,7 @@ pub(super) fn draw(
     for (at, line) in lines.iter().skip(first).take(rows * columns).enumerate() {
         let (Ok(x), Ok(y)) = (u16::try_from(at / rows), u16::try_from(at % rows)) else { return };
         let (x, y) = (inner.x + x * COLUMN, inner.y + y);
-        let room = COLUMN.saturating_sub(keys + 2).min(inner.right().saturating_sub(x + keys + 2));
+        let room = COLUMN.saturating_sub(keys + 1).min(inner.right().saturating_sub(x + keys + 1));
         match line {
             Line::Gap => {}
             Line::Head(head) => {
@@ -105,7 +105,7 @@ pub(super) fn draw(
             }
             Line::Key(own, does) => {
                 pen.put(x, y, keys, own, theme.accent());
-                pen.put(x + keys + 2, y, room, does, theme.text());
+                pen.put(x + keys + 1, y, room, does, theme.text());
             }
         }
     }

@@ -146,7 +146,7 @@ pub(super) fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
     let roomy = area.width >= ROOMY;
     let repo = repository_columns(model);
     let beside = repo.filter(|_| roomy).map_or(0, |columns| columns + gap(area.width));
-    let room = room.saturating_sub(name + gap(area.width) + AGENT_COLUMNS + 1 + beside);
+    let room = room.saturating_sub(name + AGENT_COLUMNS + 2 * gap(area.width) + beside);
     let numbers = if roomy { Number::shown(model, room) } else { Vec::new() };
     let told: u16 = numbers.iter().map(|number| number.columns() + 1).sum();
     let branch =
@@ -322,7 +322,7 @@ fn session_line(
     }
     if row.width >= ROOMY {
         pen.put(x, row.y, AGENT_COLUMNS, &session.agent, theme.faint());
-        x += AGENT_COLUMNS + 1;
+        x += AGENT_COLUMNS + gap;
     }
     if let Some(most) = columns.branch {
         pen.put(x, row.y, most, session.branch.as_deref().unwrap_or("-"), theme.faint());

@@ -71,6 +71,10 @@ pub(super) fn whole(
             lines.push(air());
             lines.extend(styled("$ ", line, columns, theme.accent()));
             if let Some(folder) = folder {
+                let folder = match relative(session, folder) {
+                    _ if session.worktree.as_ref() == Some(folder) => "its worktree",
+                    folder => folder,
+                };
                 lines.extend(styled("", &format!("in {folder}"), columns, theme.faint()));
             }
         }
