@@ -55,16 +55,12 @@ impl Remarks {
         }
     }
 
-    /// All comments as one message. They are gone then.
-    pub(crate) fn take_comments(&mut self) -> Option<String> {
-        let comments = std::mem::take(&mut self.comments);
-        if comments.is_empty() {
-            return None;
-        }
+    /// All comments as one message, if there are any.
+    pub(crate) fn message(&self) -> Option<String> {
         let mut text = "Comments on your changes:".to_owned();
-        for Comment { path, line, number, words } in comments {
+        for Comment { path, line, number, words } in &self.comments {
             let _ = write!(text, "\n\n{path}:{number}\n> {line}\n{words}");
         }
-        Some(text)
+        (!self.comments.is_empty()).then_some(text)
     }
 }

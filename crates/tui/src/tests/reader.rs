@@ -106,9 +106,10 @@ fn of_a_conversation_only_what_is_new_is_read() {
 #[test]
 fn what_was_said_before_is_read_when_the_hand_comes_to_the_beginning() {
     let Fetched::Conversation(whole) = conversation(turn()) else { unreachable!() };
-    let end = Said { entries: whole.entries[3..].to_vec(), from: 4000, next: 9000 };
+    let end = Said { entries: whole.entries[3..].to_vec(), from: 8000, next: 9000 };
     let mut desk = at_page("2", Fetched::Conversation(end));
     assert!(desk.frame().contains("$0.07 so far"), "what was before is not known");
+    assert!(desk.frame().contains("… what was said before is read when"), "{}", desk.frame());
     desk.press("l");
     let asked = desk.typed("g");
     let is_whole = |effect: &Effect| matches!(effect, Effect::Fetch { said: Wish::From(0), .. });
@@ -140,6 +141,21 @@ fn a_diff_has_its_files_and_lines_with_numbers() {
     for noise in ["index 1", "100644", "No newline", "similarity"] {
         assert!(!frame.contains(noise), "{noise:?}: {frame}");
     }
+}
+
+#[test]
+fn what_is_too_much_for_a_screen_is_said() {
+    let lines = |file: usize| {
+        let head = format!("diff --git a/f{file} b/f{file}\n@@ -0,0 +1,6000 @@\n");
+        head + &"+line\n".repeat(6000)
+    };
+    let patch: String = (0..10).map(lines).collect();
+    let desk = at_page("3", Fetched::Diff(patch::read(&patch)));
+    let sheet = &desk.model.pane.sheet;
+    let left_out = |words: &str| {
+        (0..sheet.rows.len()).filter(|row| sheet.text(*row).starts_with(words)).count()
+    };
+    assert_eq!((left_out("1001 more lines"), left_out("6001 more lines")), (8, 2));
 }
 
 #[test]
@@ -187,6 +203,8 @@ fn comments_on_lines_go_back_as_one_message() {
         desk.frame()
     );
     assert!(matches!(desk.model.mode, Mode::View { .. }));
+    // Whoever leaves now has them in the draft of a message.
+    assert!(unsent(&desk.model)["id-cart"].contains("> +a = 22\nwhy 22"));
     desk.press("s");
     let frame = desk.frame();
     assert!(frame.contains("message to cart") && frame.contains("src/cart.py:2"), "{frame}");

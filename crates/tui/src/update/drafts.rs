@@ -68,6 +68,10 @@ pub(crate) fn unsent(model: &Model) -> BTreeMap<String, String> {
     let is_open = |id: &str| matches!(model.mode, Mode::New(_)) && id == NEW_DRAFT;
     let drafts = model.drafts.texts.iter().map(|(id, draft)| (id.as_str(), draft.text()));
     let all = on_its_way.chain(drafts.filter(|(id, _)| !is_open(id))).chain(in_box);
+    // The next time they are the draft of a message.
+    let comments = model.pane.remarks.iter();
+    let comments: Vec<_> = comments.filter_map(|(id, own)| Some((id, own.message()?))).collect();
+    let all = all.chain(comments.iter().map(|(id, text)| (id.as_str(), text.as_str())));
     let mut unsent: BTreeMap<String, String> = BTreeMap::new();
     let filters = model.list.saved.lines();
     unsent.extend((!filters.is_empty()).then(|| (FILTERS_DRAFT.to_owned(), filters)));

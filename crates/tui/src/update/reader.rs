@@ -12,6 +12,9 @@ use crate::remarks::Comment;
 use crate::view;
 use crate::wanted::Wanted;
 
+/// So many times as much of a conversation is read when the hand comes to the beginning of what is there.
+const MORE: u64 = 16;
+
 /// Lays the page out, where it is another one or there is more of it.
 pub(super) fn lay(model: &mut Model) {
     let Page::Shown(fetched) = &model.pane.page else { return };
@@ -152,16 +155,18 @@ fn go_to(model: &mut Model, row: usize) {
     }
 }
 
-/// Has the whole conversation read, where only its end is there.
+/// Has more of the conversation read, where only its end is there: all of it, unless that is very much.
 pub(super) fn read_back(model: &mut Model) {
     let Page::Shown(Fetched::Conversation(known)) = &model.pane.page else { return };
+    let read = (known.next - known.from).saturating_mul(MORE);
+    let from = known.next.saturating_sub(read);
     let Some(session) = model.hand.selected.clone().filter(|_| known.from > 0) else { return };
     model.effects.push(Effect::Fetch {
         session,
         tab: Tab::Conversation,
         last_seq: model.house.last_seq,
         task: None,
-        said: Wish::From(0),
+        said: Wish::From(from),
     });
 }
 
@@ -350,7 +355,9 @@ fn remark(model: &mut Model) {
 /// Opens the box for a message, with all comments in it.
 fn send_remarks(model: &mut Model) {
     let Some(id) = model.hand.selected.clone() else { return };
-    if let Some(text) = remarks::of(model).take_comments() {
+    let remarks = remarks::of(model);
+    if let Some(text) = remarks.message() {
+        remarks.comments.clear();
         model.drafts.give_back(&id, &text);
         model.pane.changed();
     }

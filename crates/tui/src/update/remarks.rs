@@ -1,5 +1,6 @@
 //! What a person does with the diff of the session in hand.
 
+use super::drafts;
 use crate::model::{Mode, Model};
 use crate::remarks::{Comment, Remarks};
 
@@ -12,6 +13,7 @@ pub(super) fn of(model: &mut Model) -> &mut Remarks {
 /// Takes the words on a line. The hand is in the diff again.
 pub(super) fn comment(model: &mut Model, comment: Comment) {
     of(model).comment(comment);
+    drafts::keep(model);
     model.pane.changed();
     model.mode = Mode::View { words: None };
 }

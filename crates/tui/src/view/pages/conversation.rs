@@ -37,6 +37,10 @@ pub(super) fn extend(
     // Looked up once: that takes longer than all else of an entry.
     let page = Page { columns, theme, zone: TimeZone::system() };
     let entries = &said.entries;
+    if sheet.rows.is_empty() && said.from > 0 {
+        let more = "… what was said before is read when the hand comes here".to_owned();
+        sheet.push(vec![(more, theme.faint())], RowOf::Nothing);
+    }
     for at in sheet.entries..entries.len() {
         let Some(entry) = entries.get(at) else { break };
         let former = entries.get(..at).unwrap_or_default();

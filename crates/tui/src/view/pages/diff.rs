@@ -10,8 +10,9 @@ use crate::view::pen::harmless;
 use glis_client::labels::Tone;
 use ratatui_core::style::{Modifier, Style};
 
-/// More of one file is not read on a screen; `y` has all of what is selected, and `glis diff` all of it.
+/// More of one file, and of all of them, is not read on a screen. What is left out is said.
 const FILE_LINES_MAX: usize = 5000;
+const LINES_MAX: usize = 40_000;
 /// As wide as the bar of the file that has changed most.
 const BAR_COLUMNS: usize = 10;
 
@@ -31,11 +32,14 @@ pub(super) fn lay(sheet: &mut Sheet, files: &[FilePatch], columns: u16, model: &
     for (at, file) in files.iter().enumerate() {
         sheet.push(listed(file, (names.min(room), most), remarks, theme), RowOf::Listed(at));
     }
+    let mut left = LINES_MAX;
     for (at, file) in files.iter().enumerate() {
         sheet.push(Vec::new(), RowOf::Nothing);
         sheet.parts.push(sheet.rows.len());
         sheet.push(title(file, remarks, columns, theme), RowOf::File(at));
-        body(sheet, (at, file), remarks, theme);
+        let most = FILE_LINES_MAX.min(left);
+        left -= most.min(file.lines.len());
+        body(sheet, (at, file, most), remarks, theme);
     }
     if remarks.comments.is_empty() {
         return;
@@ -105,11 +109,17 @@ fn title(file: &FilePatch, remarks: &Remarks, columns: u16, theme: Theme) -> Row
     vec![(text, theme.accent()), ("─".repeat(rest), theme.line())]
 }
 
-fn body(sheet: &mut Sheet, (at, file): (usize, &FilePatch), remarks: &Remarks, theme: Theme) {
+fn body(
+    sheet: &mut Sheet,
+    (at, file, most): (usize, &FilePatch, usize),
+    remarks: &Remarks,
+    theme: Theme,
+) {
     let last = file.lines.iter().map(|line| line.numbers.0.max(line.numbers.1)).max();
     let digits = last.unwrap_or(0).to_string().len().max(2);
-    let marked = changed_words(&file.lines);
-    for (number, line) in file.lines.iter().enumerate().take(FILE_LINES_MAX) {
+    let shown = file.lines.get(..most).unwrap_or(&file.lines);
+    let marked = changed_words(shown);
+    for (number, line) in shown.iter().enumerate() {
         if line.kind == LineKind::Hunk {
             sheet.hunks.push(sheet.rows.len());
         }
@@ -121,7 +131,7 @@ fn body(sheet: &mut Sheet, (at, file): (usize, &FilePatch), remarks: &Remarks, t
             sheet.push(text, RowOf::Line(at, number));
         }
     }
-    let left_out = file.lines.len().saturating_sub(FILE_LINES_MAX);
+    let left_out = file.lines.len() - shown.len();
     if left_out > 0 {
         let text = format!("{left_out} more lines of it are not shown");
         sheet.push(vec![(text, theme.tone(Tone::Attention))], RowOf::Nothing);
