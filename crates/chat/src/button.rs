@@ -108,11 +108,6 @@ impl Keyboard {
 }
 
 impl Act {
-    /// Whether it answers an agent: the card of its question loses its buttons when the answer has arrived.
-    pub fn is_answer(&self) -> bool {
-        matches!(self, Self::Answer { .. })
-    }
-
     /// Whether it is a no to an agent: that can be said without having seen all that was asked.
     pub fn is_denial(&self) -> bool {
         matches!(self, Self::Answer { answer, .. } if answer == DENY)

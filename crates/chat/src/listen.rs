@@ -6,9 +6,11 @@ use crate::policy::Policy;
 use crate::settings::Settings;
 use crate::status::{Health, Status};
 use crate::store::StoreFault;
+use crate::text::Text;
 use crate::thread::{backoff, note, spawn};
 use crate::time;
 use crate::wakeup::{Wakeups, sleep};
+use crate::words;
 use serde_json::Value;
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::ControlFlow;
@@ -169,7 +171,7 @@ impl<'b> Listener<'b> {
         let since = |at: Option<Duration>| at.map(|at| now.saturating_sub(at));
         let again = since(self.conflict_at.replace(now)).is_some_and(|time| time < CONFLICT_AGAIN);
         if again && since(self.conflict_told_at).is_none_or(|time| time > CONFLICT_TOLD) {
-            self.bot.tell_of_another()?;
+            self.bot.tell_everywhere(&Text::plain(words::ANOTHER_READS))?;
             self.conflict_told_at = Some(now);
         }
         Ok(())

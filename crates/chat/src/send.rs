@@ -152,7 +152,8 @@ impl<'b> Sender<'b> {
         }
         let outcome = self.request(place, &what);
         if let Err(ChannelFault::Moved(to)) = outcome {
-            self.bot.tell_moved(to)?;
+            // It is for whoever writes the configuration to say.
+            self.bot.tell_everywhere(&words::moved(to))?;
         }
         let now = self.now();
         let settled = self.outbox.report(&waiting, now, &outcome);

@@ -147,16 +147,6 @@ impl Config {
         Duration::from_secs(self.pause.safe_state_secs)
     }
 
-    /// How long a step of a pause may take.
-    pub fn save_time(&self) -> Duration {
-        Duration::from_secs(self.pause.save_secs.into())
-    }
-
-    /// How long `pause --all` waits for everything to stop.
-    pub fn all_time(&self) -> Duration {
-        Duration::from_secs(self.pause.all_secs)
-    }
-
     /// How long a step of a forced pause may take.
     pub fn force_time(&self) -> Duration {
         Duration::from_secs(self.pause.force_secs.into())

@@ -29,9 +29,14 @@ pub(crate) mod each {
     >(
         from: D,
     ) -> Result<BTreeMap<K, Arc<V>>, D::Error> {
-        let plain = BTreeMap::<K, V>::deserialize(from)?;
-        Ok(plain.into_iter().map(|(key, value)| (key, Arc::new(value))).collect())
+        let read = BTreeMap::<K, One<V>>::deserialize(from)?;
+        Ok(read.into_iter().map(|(key, One(value))| (key, value)).collect())
     }
+
+    /// Read in its own place at once: what is read into the map first leaves holes in the heap that are as large.
+    #[derive(Deserialize)]
+    #[serde(bound = "V: Deserialize<'de>")]
+    struct One<V>(#[serde(deserialize_with = "super::whole::deserialize")] Arc<V>);
 }
 
 /// Something that is shared as a whole, written down as what it is.

@@ -93,7 +93,6 @@ use crate::rooms::Rooms;
 use crate::settings::Settings;
 use crate::strikes::Strikes;
 use crate::tasks::beside;
-use glis_core::Session;
 use glis_wire::build::Build;
 use glis_wire::home::Home;
 use rustix::fs::Mode;
@@ -145,7 +144,8 @@ pub fn run(home: &Home, own: Own, ready: &dyn Fn(Option<&str>)) -> Result<(), Da
         let rooms = Rooms::new(home, settings, strikes, mailbox.clone(), umask, own.standing);
         let rooms = Arc::new(rooms);
         let (news, last) = (mailbox.news.subscribe(), opened.house.last_seq());
-        let unsettled: Vec<Session> = opened.house.all_sessions().cloned().collect();
+        let all = opened.house.all_sessions();
+        let unsettled: Vec<_> = all.filter_map(|s| opened.house.shared(&s.id)).collect();
         let copies = Copies::start(home, mailbox.clone(), &opened.log, opened.stale)?;
         let (actor, mail) = (rooms.dispatcher(), mailbox.clone());
         let controller = Controller::new(opened.house, opened.log, mail, actor, copies);
@@ -158,7 +158,7 @@ pub fn run(home: &Home, own: Own, ready: &dyn Fn(Option<&str>)) -> Result<(), Da
         for note in &opened.notes {
             warn!("{note}");
         }
-        let repositories = unsettled.iter().map(worktrees::repository).collect();
+        let repositories = unsettled.iter().map(|session| worktrees::repository(session)).collect();
         rooms.sweep(repositories);
         beside(rooms.notifier().run(news, last));
         rooms.recover(unsettled).await;

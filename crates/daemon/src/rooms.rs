@@ -218,7 +218,7 @@ impl Rooms {
     }
 
     /// Finds out what became of everything that was under way, before any front end is let in.
-    pub(crate) async fn recover(&self, sessions: Vec<Session>) {
+    pub(crate) async fn recover(&self, sessions: Vec<Arc<Session>>) {
         // Beside a session at rest nothing lives, unless the log has lost its end.
         let at_rest = |session: &Session| {
             matches!(session.phase, Phase::Rest(_))
@@ -233,10 +233,11 @@ impl Rooms {
         for session in sessions {
             if !at_rest(&session) {
                 let supervisor = Arc::clone(&self.parts.supervisor);
-                tasks.spawn(async move { supervisor.recover(session).await });
+                tasks.spawn(async move { supervisor.recover(Session::clone(&session)).await });
             } else if session.needs_a_daemon() {
                 let world = World::Gone { left: Leftovers::default() };
-                self.mailbox.tell(Input::Observed { session: session.id, world }).await;
+                let session = session.id.clone();
+                self.mailbox.tell(Input::Observed { session, world }).await;
             }
         }
         while tasks.join_next().await.is_some() {}

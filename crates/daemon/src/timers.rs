@@ -111,11 +111,11 @@ fn length(span: Span, config: &Config) -> Duration {
     match span {
         Span::Exactly(span) => span,
         Span::SafeState => config.safe_state_time(),
-        Span::Step => config.save_time(),
+        Span::Step => Duration::from_secs(config.pause.save_secs.into()),
         Span::ForcedStep => config.force_time(),
         Span::Idle => config.idle.timeout,
         Span::TaskIdle => config.idle.task_timeout,
-        Span::Gate => config.all_time(),
+        Span::Gate => Duration::from_secs(config.pause.all_secs),
         Span::Verdict => config.auto_yes.timeout(),
     }
 }

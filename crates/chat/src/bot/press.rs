@@ -44,7 +44,7 @@ impl Bot {
             };
             if let (Ok(act), Some(keyboard), false) = (&judged, &keyboard, known) {
                 change.use_up(keyboard, update)?;
-                if act.is_for_once() && !act.is_answer() {
+                if act.is_for_once() && !matches!(act, Act::Answer { .. }) {
                     let used = Sent::Used { message };
                     change.push((place.chat, place.thread), Lane::Reply, used)?;
                 }

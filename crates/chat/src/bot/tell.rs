@@ -70,14 +70,9 @@ impl Bot {
         })
     }
 
-    /// Another process reads what is said to this bot.
-    pub fn tell_of_another(&self) -> Result<(), StoreFault> {
-        self.change(|change| self.tell_all(change, &Text::plain(words::ANOTHER_READS)))
-    }
-
-    /// A group has another number: that is for whoever writes the configuration to say.
-    pub(crate) fn tell_moved(&self, to: i64) -> Result<(), StoreFault> {
-        self.change(|change| self.tell_all(change, &words::moved(to)))
+    /// Says it wherever somebody is let in.
+    pub(crate) fn tell_everywhere(&self, text: &Text) -> Result<(), StoreFault> {
+        self.change(|change| self.tell_all(change, text))
     }
 
     /// Shows what is asked now. What is not any more is taken back by the events that tell how it was answered.

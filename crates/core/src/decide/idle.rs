@@ -62,7 +62,8 @@ fn look_at_longest(draft: &mut Draft<'_>, among: impl Fn(&Session) -> bool) {
     if makes_room(draft) {
         return;
     }
-    let free = draft.stirring().filter(|session| may_go(session) && among(session));
+    let may_go = |s: &&Session| s.idle_spell().is_some() && s.upkeep.saving.is_none();
+    let free = draft.stirring().filter(may_go).filter(|session| among(session));
     let next = free.min_by_key(|session| age(session)).map(|session| session.id.clone());
     // It was among those that are there.
     if let Some(next) = next
@@ -77,10 +78,6 @@ fn look_at_longest(draft: &mut Draft<'_>, among: impl Fn(&Session) -> bool) {
 fn makes_room(draft: &Draft<'_>) -> bool {
     let going = |phase: &Phase| matches!(phase, Phase::Stopping { cause: StopCause::Memory, .. });
     draft.stirring().any(|session| going(&session.phase))
-}
-
-fn may_go(session: &Session) -> bool {
-    session.idle_spell().is_some() && session.upkeep.saving.is_none()
 }
 
 /// By what the one that has been idle for longest comes first, and no two are alike.

@@ -173,7 +173,8 @@ pub(super) fn resume(draft: &mut Draft<'_>, prompt: Option<&String>) -> Result<b
         draft.session.phase,
         Phase::Rest(Rest::Paused(_) | Rest::Suspended | Rest::Interrupted)
     );
-    if cut_short && draft.session.agent.agent_ref.is_none() && !is_given_ids(draft) {
+    let learns_ids = draft.session.spec.traits.refs != RefOrigin::Chosen;
+    if cut_short && draft.session.agent.agent_ref.is_none() && learns_ids {
         look_no_longer(draft);
     }
     if !is_due(draft) || !at_rest {
@@ -218,11 +219,6 @@ fn next_is_fresh(draft: &Draft<'_>) -> bool {
 /// Whether it runs a program that has no conversation.
 pub(crate) fn is_program(draft: &Draft<'_>) -> bool {
     draft.session.spec.traits.refs == RefOrigin::None
-}
-
-/// Whether each of its conversations gets an id from the daemon.
-fn is_given_ids(draft: &Draft<'_>) -> bool {
-    draft.session.spec.traits.refs == RefOrigin::Chosen
 }
 
 /// Begins the next iteration, in a conversation of its own or in the former one.
