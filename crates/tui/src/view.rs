@@ -15,6 +15,7 @@ mod new;
 mod notice;
 mod overlay;
 mod pages;
+mod patched;
 mod pen;
 mod plan;
 mod question;

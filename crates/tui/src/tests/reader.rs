@@ -72,6 +72,21 @@ fn a_conversation_has_times_tools_in_a_row_and_a_rule_for_each_turn() {
 }
 
 #[test]
+fn an_edit_is_a_row_that_opens_to_its_patch() {
+    let edit =
+        json!({"tool": "Edit", "edit": {"old_string": "a = 1", "new_string": "a = 2\nb = 3"}});
+    let path = "/home/ada/trees/cart/src/cart.py";
+    let said = json!([entry("2026-01-01T00:00:03Z", "tool", path, &edit)]);
+    let mut desk = at_page("2", conversation(said));
+    let frame = desk.frame();
+    assert!(frame.contains("▸ Edit src/cart.py +2 −1 ") && !frame.contains("-a = 1"), "{frame}");
+    desk.press("l enter");
+    let frame = desk.frame();
+    assert!(frame.contains("▾ Edit src/cart.py +2 −1 "), "{frame}");
+    assert!(frame.contains("      -a = 1\n") && frame.contains("      +b = 3\n"), "{frame}");
+}
+
+#[test]
 fn of_a_conversation_only_what_is_new_is_read() {
     let mut desk = at_page("2", conversation(turn()));
     desk.tell(Msg::Time);

@@ -27,7 +27,7 @@ pub(super) fn lay(former: Sheet, fetched: &Fetched, laid_for: LaidFor, model: &M
             nothing("nothing was said yet", theme)
         }
         Fetched::Conversation(said) => {
-            conversation::extend(&mut sheet, said, &model.pane.reader, (columns, theme));
+            conversation::extend(&mut sheet, said, columns, model);
             return sheet;
         }
         Fetched::Diff(files) => {

@@ -1,7 +1,8 @@
 //! One question: in a line, or whole with everything that it asks leave for.
 
 use super::pages::who;
-use super::pen::{Lines, beginning, harmless, styled, width, wrapped};
+use super::patched::patch_line;
+use super::pen::{Lines, beginning, styled, wrapped};
 use crate::command::Command;
 use crate::keymap::Place;
 use crate::message::Lead;
@@ -187,27 +188,6 @@ pub(crate) fn choices(ask: &WaitingFor) -> Vec<String> {
         (None, [only]) => only.options.iter().map(|option| option.label.to_owned()).collect(),
         (None, _) => Vec::new(),
     }
-}
-
-/// A line of a patch, in the colour of what it does; a long one goes on below itself.
-fn patch_line(line: &str, columns: u16, theme: Theme) -> Lines {
-    let style = match line.as_bytes().first() {
-        Some(b'+') => theme.tone(Tone::Good),
-        Some(b'-') => theme.tone(Tone::Bad),
-        Some(b'@') => theme.tone(Tone::Calm),
-        Some(_) | None => theme.text(),
-    };
-    let mut rows = vec![String::new()];
-    for letter in harmless(&line.replace('\t', "    ")).chars() {
-        let row = rows.last().map_or(0, |row| width(row));
-        if row + width(letter.encode_utf8(&mut [0; 4])) > columns.max(2) {
-            rows.push(" ".to_owned());
-        }
-        if let Some(row) = rows.last_mut() {
-            row.push(letter);
-        }
-    }
-    rows.into_iter().map(|row| (row, style)).collect()
 }
 
 /// Whether it can be answered with this word. A line on a screen asks for no leave that lasts.

@@ -2,9 +2,11 @@
 
 use super::markdown;
 use crate::message::Said;
-use crate::model::{Reader, Row, RowOf, Sheet};
+use crate::model::{Model, Row, RowOf, Sheet};
 use crate::theme::Theme;
+use crate::view::patched::patch_line;
 use crate::view::pen::{harmless, wrapped};
+use glis_client::Edit;
 use glis_client::labels::{Tone, span};
 use glis_wire::view::{Entry, Voice};
 use jiff::tz::TimeZone;
@@ -16,9 +18,17 @@ struct Page {
     columns: u16,
     theme: Theme,
     zone: TimeZone,
+    /// Paths in it are told as they are called there.
+    worktree: Option<String>,
 }
 
 impl Page {
+    fn relative(&self, path: &str) -> String {
+        let inside = self.worktree.as_deref().and_then(|tree| path.strip_prefix(tree));
+        let inside = inside.and_then(|rest| rest.strip_prefix('/'));
+        inside.unwrap_or(path).to_owned()
+    }
+
     /// When it was, by the clock on the wall.
     fn clock(&self, time: &str) -> String {
         let Ok(time) = time.parse::<jiff::Timestamp>() else { return String::new() };
@@ -28,14 +38,11 @@ impl Page {
 }
 
 /// Lays out what comes behind the entries that are on the sheet.
-pub(super) fn extend(
-    sheet: &mut Sheet,
-    said: &Said,
-    reader: &Reader,
-    (columns, theme): (u16, Theme),
-) {
+pub(super) fn extend(sheet: &mut Sheet, said: &Said, columns: u16, model: &Model) {
     // Looked up once: that takes longer than all else of an entry.
-    let page = Page { columns, theme, zone: TimeZone::system() };
+    let (theme, zone) = (model.theme, TimeZone::system());
+    let worktree = model.session().and_then(|session| session.worktree.clone());
+    let page = Page { columns, theme, zone, worktree };
     let entries = &said.entries;
     if sheet.rows.is_empty() && said.from > 0 {
         let more = "… what was said before is read when the hand comes here".to_owned();
@@ -46,7 +53,7 @@ pub(super) fn extend(
         let former = entries.get(..at).unwrap_or_default();
         let rows = match entry.voice {
             Voice::User | Voice::Assistant => words(entry, &page),
-            Voice::Tool => tool(entry, reader.open.contains(&at), &page),
+            Voice::Tool => tool(entry, model.pane.reader.open.contains(&at), &page),
             Voice::System => end_of_turn(entry, (said.from, former), &page),
         };
         // Tools that follow each other stand together.
@@ -98,13 +105,23 @@ fn words(entry: &Entry, page: &Page) -> Vec<Row> {
     std::iter::once(head).chain(indented).collect()
 }
 
-/// One row; and below it all of what the tool was given, once that was opened.
+/// What a tool has changed in files, where that was short enough to be kept.
+fn changes(entry: &Entry) -> Vec<Edit> {
+    let Some(Value::Object(texts)) = entry.metadata.get("edit") else { return Vec::new() };
+    let mut input = texts.clone();
+    let path = entry.content.lines().next().unwrap_or_default();
+    input.insert("file_path".to_owned(), Value::from(path));
+    glis_client::edits(&Value::Object(input))
+}
+
+/// One row; and below it the patch, or all of what the tool was given, once that was opened.
 fn tool(entry: &Entry, is_open: bool, page: &Page) -> Vec<Row> {
     let theme = page.theme;
     let about = |key: &str| entry.metadata.get(key).and_then(Value::as_str);
     let mut lines = entry.content.lines();
-    let first = harmless(lines.next().unwrap_or_default());
-    let more = lines.next().is_some();
+    let first = page.relative(&harmless(lines.next().unwrap_or_default()));
+    let changes = changes(entry);
+    let more = lines.next().is_some() || !changes.is_empty();
     let sign = match (is_open, more) {
         (true, _) => "▾",
         (false, true) => "▸",
@@ -115,11 +132,30 @@ fn tool(entry: &Entry, is_open: bool, page: &Page) -> Vec<Row> {
         (format!("{} ", about("tool").unwrap_or("tool")), theme.tone(Tone::Calm)),
         (first, theme.text()),
     ];
+    if !changes.is_empty() {
+        let lines = || changes.iter().flat_map(|edit| &edit.lines);
+        let count = |sign: char| lines().filter(|line| line.starts_with(sign)).count();
+        row.push((format!(" +{}", count('+')), theme.tone(Tone::Good)));
+        row.push((format!(" −{}", count('-')), theme.tone(Tone::Bad)));
+    }
     row.extend(about("outcome").map(|outcome| (format!(" ✗ {outcome}"), theme.tone(Tone::Bad))));
     row.push((format!(" {}", page.clock(&entry.timestamp)), theme.faint()));
-    let all = wrapped(&entry.content, page.columns.saturating_sub(6)).into_iter();
-    let all = all.filter(|_| is_open).map(|line| vec![(format!("      {line}"), theme.faint())]);
-    std::iter::once(row).chain(all).collect()
+    let mut rows = vec![row];
+    let room = page.columns.saturating_sub(6);
+    let told = |text: String, style| vec![(format!("      {text}"), style)];
+    if is_open && changes.is_empty() {
+        rows.extend(
+            wrapped(&entry.content, room).into_iter().map(|line| told(line, theme.faint())),
+        );
+    }
+    for edit in changes.iter().filter(|_| is_open) {
+        if changes.len() > 1 {
+            rows.push(told(page.relative(&harmless(&edit.path)), theme.accent()));
+        }
+        let lines = edit.lines.iter().flat_map(|line| patch_line(line, room, theme));
+        rows.extend(lines.map(|(line, style)| told(line, style)));
+    }
+    rows
 }
 
 /// A rule with what the turn took; what the system says otherwise stands above it.
