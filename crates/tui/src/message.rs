@@ -10,7 +10,7 @@ use glis_verbs::Complaint;
 use glis_wire::client::{Request, Response};
 use glis_wire::hold::Size;
 use glis_wire::plan::{PlanFile, PlanRow, RunView};
-use glis_wire::view::{Entry, Hit, SessionRow, SnapshotView, TrashView};
+use glis_wire::view::{AgentView, ChoicesView, Entry, Hit, SessionRow, SnapshotView, TrashView};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -83,7 +83,7 @@ pub(crate) enum Msg {
     /// A plan was read from this file of a repository.
     Plan { repo: String, file: String, result: Result<Box<PlanFile>, Told> },
     /// The agents that there are.
-    Agents(Agents),
+    Choices(Box<ChoicesView>),
     /// The user is back from an editor, with this text.
     Edited(Result<String, Told>),
     /// The user is back from a session's own terminal.
@@ -191,6 +191,16 @@ pub(crate) enum Wish {
 pub(crate) struct Agents {
     pub(crate) installed: Vec<String>,
     pub(crate) usual: Option<String>,
+}
+
+impl Agents {
+    pub(crate) fn of(choices: &ChoicesView) -> Self {
+        let named = |which: fn(&AgentView) -> bool| {
+            choices.agents.iter().filter(move |one| which(one)).map(|one| one.name.clone())
+        };
+        let usual = named(|one| one.usual).next();
+        Self { installed: named(|one| one.installed).collect(), usual }
+    }
 }
 
 /// What led to the question in hand: the last that was said before it, or the end of its screen.
@@ -301,8 +311,10 @@ pub(crate) enum Effect {
     FetchTrash,
     /// Get what the rules have said.
     FetchJudged,
-    /// Find out which agents there are.
-    FindAgents,
+    /// Find out which agents and filters there are.
+    FindChoices,
+    /// Have the daemon keep a filter, or forget it.
+    KeepFilter { words: String, keep: bool },
     /// See how far the plans of these repositories are.
     LookAtPlans(BTreeSet<String>),
     /// Read a plan of a repository, and how far it is; without a file the repository's own.

@@ -21,7 +21,7 @@ mod sheet;
 mod work;
 
 pub(crate) use ages::{running_secs, since};
-pub(crate) use drafts::{Drafts, FILTERS_DRAFT, NEW_DRAFT};
+pub(crate) use drafts::{Drafts, NEW_DRAFT};
 pub(crate) use executed::{Executed, Stage, stage as executed_stage};
 pub(crate) use field::Field;
 pub(crate) use forms::{Fields, FileBox, SearchBox, WordsBox};
@@ -208,11 +208,9 @@ pub(crate) enum Kind {
 
 impl Model {
     /// Before anything is known of any session, or of the terminal; with what was typed and not sent.
-    pub(crate) fn new(now: Now, mut drafts: BTreeMap<String, String>) -> Self {
-        let saved = Saved::read(&drafts.remove(FILTERS_DRAFT).unwrap_or_default());
+    pub(crate) fn new(now: Now, drafts: BTreeMap<String, String>) -> Self {
         Self {
             now,
-            list: List { saved, ..List::default() },
             drafts: Drafts::of(drafts),
             keyboard: Keyboard { pressed_at: now.ms, ..Keyboard::default() },
             ..Self::default()

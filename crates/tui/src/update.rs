@@ -30,8 +30,10 @@ use crate::command::Command;
 use crate::input::Input;
 use crate::keyed::keyed;
 use crate::keymap::Place;
-use crate::message::{Effect, Msg, Now, PreviewNews, Tab, TaskPlace, Told};
-use crate::model::{Access, Kind, Link, Mode, Model, Notice, Page, Preview, Reader, Shown, Zoom};
+use crate::message::{Agents, Effect, Msg, Now, PreviewNews, Tab, TaskPlace, Told};
+use crate::model::{
+    Access, Kind, Link, Mode, Model, Notice, Page, Preview, Reader, Saved, Shown, Zoom,
+};
 use crate::theme::Ground;
 use crate::view;
 use glis_core::Status;
@@ -125,7 +127,10 @@ fn hear(model: &mut Model, msg: Msg) {
             model.list.settles_at.get_or_insert(model.now.ms + SETTLE_MS / 4);
         }
         Msg::Plan { repo, file, result } => plan::arrived(model, &(repo, file), result),
-        Msg::Agents(agents) => model.house.agents = Some(agents),
+        Msg::Choices(choices) => {
+            model.house.agents = Some(Agents::of(&choices));
+            model.list.saved = Saved(choices.filters);
+        }
         Msg::Edited(result) => boxes::edited(model, result),
         Msg::Returned(result) => returned(model, result),
         Msg::Changes { session, files } => {

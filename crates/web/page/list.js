@@ -1,8 +1,8 @@
 // @ts-check
 /** The list of sessions, who needs a person first. */
 
-import { ago, clock, h, icon, inSight, redraw } from "./dom.js";
-import { keep, kept } from "./kept.js";
+import { get, post } from "./api.js";
+import { ago, clock, complain, h, icon, inSight, redraw } from "./dom.js";
 import { canResume, resume } from "./resume.js";
 import { why } from "./state.js";
 import { NEEDS } from "./store.js";
@@ -82,22 +82,30 @@ function row(store, session, current) {
 
 /** What was typed to find a session by. */
 let filter = "";
-/** Those that are kept in this browser. */
-const FILTERS = "glis.filters";
+
+/** Those that the daemon keeps for every face. @type {string[]} */
+let saved = [];
 
 /** What was kept to find sessions by, and a way to keep what stands there. @param {() => void} drawn */
 function filters(drawn) {
-  const all = /** @type {string[]} */ (kept(FILTERS, []));
+  const all = saved;
   const is = all.includes(filter);
   const set = (/** @type {string} */ text) => {
     filter = text;
     /** @type {HTMLInputElement} */ (document.getElementById("filter")).value = text;
     drawn();
   };
-  const store = (/** @type {string[]} */ those) => { keep(FILTERS, those.length && those); drawn(); };
+  const turn = async () => {
+    try {
+      ({ filters: saved } = await post("/filters", { words: filter, forget: is }));
+      drawn();
+    } catch (fault) {
+      complain("keep", fault);
+    }
+  };
   return (all.length || filter) && h("p", { class: "filters" },
     ...all.map((text) => h("button", { class: "small", "aria-pressed": String(text === filter), onclick: () => set(text === filter ? "" : text) }, text)),
-    filter && h("button", { class: "small quiet", id: "filter-keep", "data-of": filter, onclick: () => store(is ? all.filter((one) => one !== filter) : [...all, filter]) },
+    filter && h("button", { class: "small quiet", id: "filter-keep", "data-of": filter, onclick: turn },
       is ? "Forget this filter" : "Keep this filter"));
 }
 
@@ -131,6 +139,7 @@ function group(store, all, [need, text], current) {
 function mind(place, store, sessions, current) {
   if (heard !== place) {
     heard = place;
+    get("/choices").then(({ filters }) => { saved = filters; store.tell({}); }, () => {});
     place.addEventListener("input", (event) => {
       filter = /** @type {HTMLInputElement} */ (event.target).value.trim();
       store.tell({});

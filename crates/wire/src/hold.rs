@@ -391,7 +391,6 @@ pub enum Birth {
     /// The agent runs and the socket listens.
     Ready(Hello),
     /// Nothing runs: what kind of failure it is, and for a person.
-    #[expect(missing_docs, reason = "the line above says it")]
     Failed { kind: BirthFault, message: String },
 }
 

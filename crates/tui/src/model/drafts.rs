@@ -7,9 +7,6 @@ use std::collections::BTreeMap;
 /// What a new session was to be told is a draft as well, under this name, which no session's id is.
 pub(crate) const NEW_DRAFT: &str = "new";
 
-/// The filters that were saved are kept beside the drafts, under this name.
-pub(crate) const FILTERS_DRAFT: &str = "filters";
-
 #[derive(Default)]
 pub(crate) struct Drafts {
     pub(crate) texts: BTreeMap<String, Editor>,

@@ -40,27 +40,13 @@ pub(crate) struct List {
     pub(crate) settles_at: Option<u64>,
 }
 
-/// Filters that were saved, in the order in which they were.
+/// Filters that the daemon keeps for every face, in the order in which they were saved.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Saved(Vec<String>);
+pub(crate) struct Saved(pub(crate) Vec<String>);
 
 impl Saved {
-    /// A filter a line, as they are kept.
-    pub(crate) fn read(lines: &str) -> Self {
-        Self(lines.lines().map(ToOwned::to_owned).collect())
-    }
-
-    pub(crate) fn lines(&self) -> String {
-        self.0.join("\n")
-    }
-
-    /// Saves one, or forgets it where it was saved.
-    pub(crate) fn turn(&mut self, filter: &str) {
-        let known = self.0.len();
-        self.0.retain(|saved| saved != filter);
-        if self.0.len() == known && !filter.is_empty() {
-            self.0.push(filter.to_owned());
-        }
+    pub(crate) fn has(&self, filter: &str) -> bool {
+        self.0.iter().any(|saved| saved == filter)
     }
 
     /// The one behind a filter, round and round; the first if that is not saved.

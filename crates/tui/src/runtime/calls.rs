@@ -2,7 +2,7 @@
 
 use super::post::Post;
 use super::{Setup, deliver};
-use crate::message::{Agents, Fetched, Judged, Lead, Msg, Said, Tab, TaskPlace, Told, Wish};
+use crate::message::{Fetched, Judged, Lead, Msg, Said, Tab, TaskPlace, Told, Wish};
 use crate::patch::{self, FilePatch};
 use glis_client::labels::Tone;
 use glis_client::{Client, Connector, Fault, Quiet, Streamed};
@@ -12,7 +12,7 @@ use glis_wire::call::Scope;
 use glis_wire::client::{Request, Response};
 use glis_wire::hold::Size;
 use glis_wire::plan::PlanRequest;
-use glis_wire::view::{AgentView, Entry, FileDiffView, SessionRow, SnapshotView, VerdictView};
+use glis_wire::view::{ChoicesView, Entry, FileDiffView, SessionRow, SnapshotView, VerdictView};
 use serde_json::Value;
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -178,18 +178,15 @@ impl Calls {
         });
     }
 
-    /// Finds out which agents there are. Where that fails, none is marked.
-    pub(super) fn find_agents(&self) {
-        let found = |agents: Result<Agents, Told>| agents.map_or(Msg::Time, Msg::Agents);
-        self.ask(found, |client| {
-            let answer = client.call(Request::Choices { repo: None })?;
-            let Response::Choices(choices) = answer else { return Err(Fault::unfit()) };
-            let named = |which: fn(&AgentView) -> bool| {
-                choices.agents.iter().filter(move |one| which(one)).map(|one| one.name.clone())
-            };
-            let usual = named(|one| one.usual).next();
-            Ok(Agents { installed: named(|one| one.installed).collect(), usual })
-        });
+    /// Finds out which agents and filters there are. Where that fails, none is marked.
+    pub(super) fn find_choices(&self) {
+        let found = |found: Result<_, Told>| found.map_or(Msg::Time, Msg::Choices);
+        self.ask(found, |client| choices(client, Request::Choices { repo: None }));
+    }
+
+    pub(super) fn keep_filter(&self, words: String, keep: bool) {
+        let kept = |kept: Result<_, Told>| kept.map_or_else(Msg::Failed, Msg::Choices);
+        self.ask(kept, move |client| choices(client, Request::Filter { words, keep }));
     }
 
     /// Sees how far plans are. A repository that cannot be read has none.
@@ -393,4 +390,9 @@ fn events(client: &mut Client, session: &str, last_seq: u64) -> Result<Fetched, 
     };
     let events = streamed(client, Request::Events { from, follow: false }, own)?;
     Ok(Fetched::Events(events))
+}
+
+fn choices(client: &mut Client, request: Request) -> Result<Box<ChoicesView>, Fault> {
+    let answer = client.call(request)?;
+    if let Response::Choices(choices) = answer { Ok(choices) } else { Err(Fault::unfit()) }
 }

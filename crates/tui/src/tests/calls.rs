@@ -32,6 +32,9 @@ fn way(request: &Request) -> Way {
         Request::RestoreTo { .. } => Way::Keys("4 WAIT o d /tmp/copy enter"),
         Request::TrashAct { .. } => Way::Keys("T TRASH enter"),
         Request::TrashEmpty { .. } => Way::Keys("T TRASH E"),
+        Request::Filter { .. } => {
+            Way::Shows("/ docs ctrl+s", |e| matches!(e, Effect::KeepFilter { .. }))
+        }
         Request::Trash => Way::Shows("T", |e| matches!(e, Effect::FetchTrash)),
         Request::Verdicts { .. } => Way::Shows("A", |e| matches!(e, Effect::FetchJudged)),
         Request::PauseAll(_) => Way::Keys("P y"),
@@ -56,7 +59,6 @@ fn way(request: &Request) -> Way {
         | Request::DaemonStatus
         | Request::Choices { .. } => Way::Always,
         Request::Cost { .. }
-        | Request::Filter { .. }
         | Request::Doctor
         | Request::RepoMoved { .. }
         | Request::DaemonStop { .. } => Way::House,

@@ -166,13 +166,15 @@ fn describe(effect: &Effect) -> Option<String> {
         Effect::Edit { text } => format!("edit {text:?}"),
         Effect::Copy(text) => format!("copy {text:?}"),
         Effect::FetchPast { session, upto, .. } => format!("past {session} {upto}"),
+        Effect::KeepFilter { words, keep: true } => format!("keep {words:?}"),
+        Effect::KeepFilter { words, keep: false } => format!("forget {words:?}"),
         Effect::KeepDrafts(drafts) => format!("keep {} drafts", drafts.len()),
         Effect::Redraw
         | Effect::Look(_)
         | Effect::LookAt(_)
         | Effect::Follow(_)
         | Effect::LookAtPlans(_)
-        | Effect::FindAgents
+        | Effect::FindChoices
         | Effect::FindBase { .. }
         | Effect::Fit { .. }
         | Effect::FindLead { .. }

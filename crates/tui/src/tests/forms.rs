@@ -2,12 +2,12 @@
 
 use super::desk::{Desk, few};
 use crate::input::Input;
-use crate::message::Agents;
 use crate::message::{Msg, Told};
 use crate::model::Mode;
 use crate::theme::Ground;
 use glis_core::Status;
 use glis_wire::client::Response;
+use serde_json::json;
 
 #[test]
 fn a_name_is_proposed_and_every_field_counts() {
@@ -166,8 +166,9 @@ fn what_is_pasted_has_lines_only_where_the_field_has() {
 fn a_box_names_its_repository_and_agents_and_is_there_again_after_a_refusal() {
     let mut desk = Desk::new(few());
     desk.press("n Go tab blue");
-    let agents = Agents { installed: vec!["codex".to_owned()], usual: Some("codex".to_owned()) };
-    desk.tell(Msg::Agents(agents));
+    let codex = json!({ "name": "codex", "installed": true, "path": "/bin/codex", "usual": true });
+    let choices = json!({ "agents": [codex], "personas": [], "filters": [] });
+    desk.tell(Msg::Choices(serde_json::from_value(choices).unwrap()));
     assert!(desk.frame().contains("as configured: codex"), "{}", desk.frame());
     desk.press("tab right");
     assert!(desk.frame().contains("‹ claude, which is not installed ›"), "{}", desk.frame());

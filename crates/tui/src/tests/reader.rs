@@ -3,13 +3,14 @@
 use super::desk::{Desk, few};
 use super::session;
 use super::views::conversation;
-use crate::message::{Effect, Fetched, Msg, Now, PreviewNews, Said, Wish};
-use crate::model::{Mode, Model, Zoom};
+use crate::message::{Effect, Fetched, Msg, PreviewNews, Said, Wish};
+use crate::model::{Mode, Zoom};
 use crate::patch;
 use crate::theme::Ground;
 use crate::update::unsent;
 use glis_core::Status;
 use glis_wire::hold::Size;
+use glis_wire::view::ChoicesView;
 use serde_json::{Value, json};
 
 fn entry(at: &str, voice: &str, content: &str, metadata: &Value) -> Value {
@@ -316,21 +317,25 @@ fn help_stands_in_groups_and_is_searched() {
 #[test]
 fn filters_are_saved_and_come_back_with_a_key() {
     let mut desk = Desk::new(few());
-    assert_eq!(desk.press("/ docs ctrl+s"), "keep 1 drafts");
+    let tell = |desk: &mut Desk, filters: &[&str]| {
+        let filters = filters.iter().map(ToString::to_string).collect();
+        let choices = ChoicesView { filters, ..ChoicesView::default() };
+        desk.tell(Msg::Choices(Box::new(choices)));
+    };
+    // They are the daemon's, which keeps them for every face.
+    assert_eq!(desk.press("/ docs ctrl+s"), "keep \"docs\"");
+    tell(&mut desk, &["docs"]);
     assert!(desk.frame().contains("1 of 4  saved: docs"), "{}", desk.frame());
-    desk.press("ctrl+u server ctrl+s ctrl+u");
+    assert_eq!(desk.press("ctrl+u server ctrl+s ctrl+u"), "keep \"server\"");
+    tell(&mut desk, &["docs", "server"]);
     assert!(desk.frame().contains("saved: docs · server"), "{}", desk.frame());
     desk.press("tab tab");
     assert!(desk.frame().contains("/server"), "{}", desk.frame());
     desk.press("tab");
     assert_eq!(desk.selected(), "docs");
-    // It is kept with the drafts, and forgotten by the key that saved it.
-    let kept = unsent(&desk.model);
-    assert_eq!(kept["filters"], "docs\nserver");
-    let again = Model::new(Now::default(), kept);
-    assert_eq!(again.list.saved.told().as_deref(), Some("saved: docs · server"));
-    assert!(again.drafts.texts.is_empty());
-    desk.press("ctrl+s");
+    // The key that has saved it has it forgotten.
+    assert_eq!(desk.press("ctrl+s"), "forget \"docs\"");
+    tell(&mut desk, &["server"]);
     assert_eq!(desk.model.list.saved.told().as_deref(), Some("saved: server"));
 }
 

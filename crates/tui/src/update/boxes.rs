@@ -1,6 +1,6 @@
 //! Keys in a box that is open: help, a question, a text, a choice.
 
-use super::acts::{act, of_all};
+use super::acts::{act, of_all, refuses};
 use super::command;
 use super::{
     asking, drafts, fields, house, inline, new, past, plan, reader, said, search, send, words,
@@ -225,8 +225,10 @@ fn filter(model: &mut Model, chord: Chord) {
     if chord == SAVE_KEY || chord == Chord::plain(Code::Tab) {
         let text = model.list.filter.text().trim().to_owned();
         if chord == SAVE_KEY {
-            model.list.saved.turn(&text);
-            drafts::keep(model);
+            if !text.is_empty() && !refuses(model) {
+                let keep = !model.list.saved.has(&text);
+                model.effects.push(Effect::KeepFilter { words: text, keep });
+            }
         } else if let Some(next) = model.list.saved.behind(&text) {
             model.list.filter = Editor::with(next);
             model.put_in_order();

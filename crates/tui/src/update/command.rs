@@ -99,7 +99,10 @@ pub(super) fn run(model: &mut Model, command: Command) {
         Command::NextTab => turn_tab(model, 1),
         Command::FormerTab => turn_tab(model, Tab::ALL.len() - 1),
         Command::Tab(at) => show_nth(model, at),
-        Command::Filter => model.mode = Mode::Filter,
+        Command::Filter => {
+            model.effects.push(Effect::FindChoices);
+            model.mode = Mode::Filter;
+        }
         Command::Order | Command::Fold => arrange(model, command),
         Command::Palette => model.mode = Mode::Palette { words: Editor::default(), at: 0 },
         Command::Undo => undo(model),

@@ -3,7 +3,7 @@
 use crate::deed::Deed;
 use crate::editor::Editor;
 use crate::message::Effect;
-use crate::model::{FILTERS_DRAFT, Mode, Model, NEW_DRAFT};
+use crate::model::{Mode, Model, NEW_DRAFT};
 use crate::wanted::Wanted;
 use std::collections::BTreeMap;
 
@@ -73,8 +73,6 @@ pub(crate) fn unsent(model: &Model) -> BTreeMap<String, String> {
     let comments: Vec<_> = comments.filter_map(|(id, own)| Some((id, own.message()?))).collect();
     let all = all.chain(comments.iter().map(|(id, text)| (id.as_str(), text.as_str())));
     let mut unsent: BTreeMap<String, String> = BTreeMap::new();
-    let filters = model.list.saved.lines();
-    unsent.extend((!filters.is_empty()).then(|| (FILTERS_DRAFT.to_owned(), filters)));
     for (id, text) in all.filter(|(_, text)| !text.is_empty()) {
         let kept = unsent.entry(id.to_owned()).or_default();
         kept.extend((!kept.is_empty()).then_some('\n'));

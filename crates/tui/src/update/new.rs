@@ -26,7 +26,7 @@ pub(super) fn open(model: &mut Model, repeat: Repeat) {
     };
     model.notice = None;
     model.mode = Mode::New(Box::new(form));
-    model.effects.push(Effect::FindAgents);
+    model.effects.push(Effect::FindChoices);
 }
 
 /// What was asked for in the box was refused: it is open again, or the next time.
