@@ -190,7 +190,7 @@ fn codex_tells_how_much_of_its_window_is_used() {
         json!({"type": "token_usage_record", "payload": {"turn_token_usage": {"input_tokens": 7}}}),
         json!({"type": "event_msg", "payload": {"type": "task_complete"}}),
     ];
-    let lines: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let lines = lines.map(|line| format!("{line}\n")).concat();
     let mut dialect = glis_agent::find("codex").unwrap().dialect(Mode::Terminal);
     let heard = dialect.read(0, lines.as_bytes());
     let used = heard.iter().flat_map(|one| &one.said).find_map(|said| said.usage).unwrap();

@@ -103,8 +103,7 @@ pub fn personas(all: &[PersonaView]) -> Text {
     }
     all.iter().fold(Text::default().bold("Personas:"), |text, one| {
         let of = [&one.agent, &one.model].into_iter().flatten();
-        let of: String = of.map(|word| format!(" \u{b7} {word}")).collect();
-        text.and("\n").code(&one.name).and(&of)
+        of.fold(text.and("\n").code(&one.name), |text, word| text.and(&format!(" \u{b7} {word}")))
     })
 }
 

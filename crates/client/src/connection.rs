@@ -40,10 +40,6 @@ pub struct Client {
 
 /// What arrives before the final response.
 #[derive(Debug)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "there is one at a time, and it is handed on at once"
-)]
 pub enum Streamed {
     /// Words: a step, an event, a line of a conversation.
     Words(Response),

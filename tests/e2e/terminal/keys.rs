@@ -413,7 +413,7 @@ fn keys_that_answer() -> Outcome {
 fn keys_that_read() -> Outcome {
     let house = House::new()?;
     house.in_terminal("blue")?;
-    let long = (1..=40).map(|n| format!("line-{n}\\n")).collect::<String>();
+    let long = (1..=40).map(|n| format!("line-{n}\\n")).collect::<Vec<_>>().concat();
     house.turn("blue", &format!("write b.txt {long} ;; write c.txt short"))?;
     let Some(tmux) = Tmux::start(&house)? else { return Ok(()) };
     opened(&tmux)?;

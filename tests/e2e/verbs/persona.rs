@@ -14,7 +14,7 @@ fn a_persona_is_what_it_was_when_the_session_was_made() -> Outcome {
     };
     house.configure(&persona("first"))?;
     let told = house.ok(&["agents"])?;
-    assert!(told.contains("rehearsal   built in") && told.contains("persona critic"), "{told}");
+    assert!(told.contains("rehearsal   built in") && told.contains("persona  critic"), "{told}");
     let agents = house.json(&["agents"])?;
     let claude = agents.as_array().into_iter().flatten().find(|one| one["name"] == "claude");
     // Whoever runs the tests may have it.

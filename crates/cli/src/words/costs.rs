@@ -39,9 +39,9 @@ pub(crate) fn agents(choices: &ChoicesView) -> String {
         format!("{:<10}  {place}{usual}", one.name)
     };
     let persona = |one: &PersonaView| {
-        let of = [&one.agent, &one.model].into_iter().flatten();
-        let of: String = of.map(|word| format!("  {word}")).collect();
-        in_sight(&format!("persona {}{of}", one.name))
+        let of = [&one.agent, &one.model].into_iter().flatten().map(String::as_str);
+        let words = ["persona", one.name.as_str()].into_iter().chain(of);
+        in_sight(&words.collect::<Vec<_>>().join("  "))
     };
     let agents = choices.agents.iter().map(agent);
     agents.chain(choices.personas.iter().map(persona)).collect::<Vec<_>>().join("\n")

@@ -28,7 +28,7 @@ pub(super) async fn tell(state: &ServerState, repo: Option<String>, env: Option<
         let (agents, personas) = creator.choices(repo.as_deref(), &env);
         Ok(ChoicesView { agents, personas, filters: kept(&folder)? })
     };
-    let choices = state.pools.run(Kind::Look, look).await.map_err(not_kept)?;
+    let choices = state.pools.run(Kind::Look, look).await.map_err(|fault| not_kept(&fault))?;
     Ok(Response::Choices(Box::new(choices)))
 }
 
@@ -57,7 +57,7 @@ pub(super) async fn filter(
         }
         Ok(fits)
     };
-    if !state.pools.run(Kind::Look, change).await.map_err(not_kept)? {
+    if !state.pools.run(Kind::Look, change).await.map_err(|fault| not_kept(&fault))? {
         let why = format!("{FILTERS_MAX} filters are kept already: forget one of them first");
         return Err(bad(why))?;
     }
@@ -69,6 +69,6 @@ fn kept(folder: &Path) -> io::Result<Vec<String>> {
     Ok(String::from_utf8_lossy(&text).lines().map(str::to_owned).collect())
 }
 
-fn not_kept(fault: io::Error) -> Response {
+fn not_kept(fault: &io::Error) -> Response {
     trouble(format!("the file of filters: {fault}"))
 }
