@@ -11,21 +11,32 @@ const ROOM_BYTES: u64 = 64 * 1024;
 
 /// The same fault, told as a full disk where the disk of the house is full.
 pub(crate) fn blame(home: &Home, fault: Fault) -> Fault {
-    let is_full = || is_full(&home.state);
-    if let Fault::Lost(_)
-    | Fault::Stuck { .. }
-    | Fault::NotStarted { .. }
-    | Fault::DoesNotStart { .. } = fault
-        && is_full()
-    {
-        Fault::NoRoom { state: home.state.clone() }
-    } else if let Fault::Trouble { kind: Trouble::Storage, message } = &fault
-        && is_full()
-    {
-        let message = format!("the disk is full: {message}");
-        Fault::Trouble { kind: Trouble::Storage, message }
-    } else {
-        fault
+    match fault {
+        Fault::Lost(_)
+        | Fault::Stuck { .. }
+        | Fault::NotStarted { .. }
+        | Fault::DoesNotStart { .. }
+            if is_full(&home.state) =>
+        {
+            Fault::NoRoom { state: home.state.clone() }
+        }
+        Fault::Trouble { kind: Trouble::Storage, message } if is_full(&home.state) => {
+            let message = format!("the disk is full: {message}");
+            Fault::Trouble { kind: Trouble::Storage, message }
+        }
+        other @ (Fault::Home(_)
+        | Fault::NotStarted { .. }
+        | Fault::DoesNotStart { .. }
+        | Fault::Stuck { .. }
+        | Fault::NoRoom { .. }
+        | Fault::NewerDaemon { .. }
+        | Fault::OtherProtocol { .. }
+        | Fault::Garbled(_)
+        | Fault::Lost(_)
+        | Fault::ReaderGone
+        | Fault::Refused(_)
+        | Fault::Unusable { .. }
+        | Fault::Trouble { .. }) => other,
     }
 }
 

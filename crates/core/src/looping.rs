@@ -159,10 +159,18 @@ pub enum LoopEvent {
 impl LoopEvent {
     /// The operation that this is a step of.
     pub fn op(&self) -> Option<OpId> {
-        let (Self::PauseAsked(LoopPause { op, .. }) | Self::PauseWithdrawn { op }) = self else {
-            return None;
-        };
-        Some(*op)
+        match self {
+            Self::PauseAsked(LoopPause { op, .. }) | Self::PauseWithdrawn { op } => Some(*op),
+            Self::Began { .. }
+            | Self::NotBegun { .. }
+            | Self::Ended { .. }
+            | Self::LookedBack { .. }
+            | Self::Done { .. }
+            | Self::Broke { .. }
+            | Self::Stopped
+            | Self::Reopened
+            | Self::Set { .. } => None,
+        }
     }
 }
 

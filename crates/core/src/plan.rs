@@ -234,9 +234,15 @@ pub enum RunFault {
 impl Run {
     /// Whether nothing comes of it any more.
     pub fn is_over(&self) -> bool {
-        let has_ended =
-            matches!(self.step, RunStep::Succeeded(_) | RunStep::Failed(_) | RunStep::Canceled);
-        has_ended || self.superseded_by.is_some()
+        let over = match self.step {
+            RunStep::Preparing
+            | RunStep::Working
+            | RunStep::Finishing
+            | RunStep::Merging(_)
+            | RunStep::Waiting(_) => false,
+            RunStep::Succeeded(_) | RunStep::Failed(_) | RunStep::Canceled => true,
+        };
+        over || self.superseded_by.is_some()
     }
 
     /// What it is, given its session as that is.

@@ -102,7 +102,19 @@ stored_as_text! {
 impl SafeRule {
     /// Whether the agent was stopped without having come to a safe state.
     pub fn is_forced(&self) -> bool {
-        matches!(self, Self::Forced | Self::ForcedWhileWaiting | Self::ForcedAfterWaiting)
+        match self {
+            Self::Forced | Self::ForcedWhileWaiting | Self::ForcedAfterWaiting => true,
+            Self::NotYet
+            | Self::NothingRuns
+            | Self::StartCalledOff
+            | Self::ProcessEnded
+            | Self::WaitsForAnswer
+            | Self::TurnEnded
+            | Self::TurnInterrupted
+            | Self::AtPrompt(_)
+            | Self::AtQuestion(_)
+            | Self::Other(_) => false,
+        }
     }
 }
 

@@ -233,9 +233,23 @@ impl Session {
     /// Whether the next message starts its process. After so many failures in a row only a person
     /// who asks for it does: a message that comes again and again would be a crash loop.
     pub fn wakes(&self) -> bool {
-        let sleeps = self.phase == Phase::Rest(Rest::Suspended) && self.resumable();
-        (sleeps || self.phase == Phase::Rest(Rest::Created))
-            && self.course.failed_starts < FAILED_STARTS_MAX
+        let sleeps = match &self.phase {
+            Phase::Rest(Rest::Created) => true,
+            Phase::Rest(Rest::Suspended) => self.resumable(),
+            Phase::Rest(
+                Rest::Paused(_)
+                | Rest::Interrupted
+                | Rest::Completed
+                | Rest::Failed(_)
+                | Rest::Archived,
+            )
+            | Phase::Starting(_)
+            | Phase::Live
+            | Phase::Pausing(_)
+            | Phase::Stopping { .. }
+            | Phase::Chore { .. } => false,
+        };
+        sleeps && self.course.failed_starts < FAILED_STARTS_MAX
     }
 
     /// Whether its process starts together with it, or only at its first message.
@@ -250,8 +264,11 @@ impl Session {
 
     /// The name that it is about to have, where it comes back from the trash.
     pub(crate) fn returns_as(&self) -> Option<&String> {
-        let Phase::Chore { chore: Chore::Return(name), .. } = &self.phase else { return None };
-        Some(name)
+        if let Phase::Chore { chore: Chore::Return(name), .. } = &self.phase {
+            Some(name)
+        } else {
+            None
+        }
     }
 
     /// The resting state behind whatever is under way.

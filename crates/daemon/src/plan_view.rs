@@ -129,18 +129,21 @@ pub(crate) fn session_of<'h>(house: &'h House, run: &Run) -> Option<&'h Session>
 }
 
 pub(crate) fn run_of(event: &PlanEvent) -> Option<&RunId> {
-    if let PlanEvent::RunBegan { run, .. }
-    | PlanEvent::RunFinishing { run, .. }
-    | PlanEvent::RunCost { run, .. }
-    | PlanEvent::RunAccepted { run, .. }
-    | PlanEvent::RunSucceeded { run, .. }
-    | PlanEvent::RunFailed { run, .. }
-    | PlanEvent::RunWaits { run, .. }
-    | PlanEvent::RunCanceled { run } = event
-    {
-        Some(run)
-    } else {
-        None
+    match event {
+        PlanEvent::RunBegan { run, .. }
+        | PlanEvent::RunFinishing { run, .. }
+        | PlanEvent::RunCost { run, .. }
+        | PlanEvent::RunAccepted { run, .. }
+        | PlanEvent::RunSucceeded { run, .. }
+        | PlanEvent::RunFailed { run, .. }
+        | PlanEvent::RunWaits { run, .. }
+        | PlanEvent::RunCanceled { run } => Some(run),
+        PlanEvent::Begun { .. }
+        | PlanEvent::Revised { .. }
+        | PlanEvent::Continued { .. }
+        | PlanEvent::Stopped { .. }
+        | PlanEvent::TaskSkipped { .. }
+        | PlanEvent::TaskProposed { .. } => None,
     }
 }
 

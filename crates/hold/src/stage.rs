@@ -72,7 +72,15 @@ pub(crate) struct Ended {
 impl Stage {
     /// The record, from the moment that everything is over.
     pub(crate) fn record(&self) -> Option<&ExitRecord> {
-        if let Step::Ended(ended) = &self.step { Some(&ended.record) } else { None }
+        match &self.step {
+            Step::Ended(ended) => Some(&ended.record),
+            Step::Running
+            | Step::Interrupting { .. }
+            | Step::Terminating { .. }
+            | Step::Leaving { .. }
+            | Step::Killing { .. }
+            | Step::Draining { .. } => None,
+        }
     }
 
     /// When something is due.

@@ -132,8 +132,17 @@ fn doomed(worktree: &Path) -> Vec<PathBuf> {
 
 /// What of a worktree would be lost with it.
 pub fn losable(list: Vec<NotCaptured>) -> Vec<NotCaptured> {
-    // A restore makes an empty folder again.
-    list.into_iter().filter(|item| !matches!(item.why, Why::EmptyFolder)).collect()
+    let lost = |item: &NotCaptured| match item.why {
+        // A restore makes it again.
+        Why::EmptyFolder => false,
+        Why::Ignored
+        | Why::TooLarge { .. }
+        | Why::NotAFile
+        | Why::Unreadable
+        | Why::Moving
+        | Why::Repository { .. } => true,
+    };
+    list.into_iter().filter(lost).collect()
 }
 
 /// Only what is locked for this owner, at this place, was made by us.

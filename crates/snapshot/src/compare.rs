@@ -230,9 +230,14 @@ struct Then<'a> {
 
 impl<'a> Then<'a> {
     fn new(loaded: &'a Loaded, files: &'a Files) -> Self {
-        let large = loaded.not_captured.iter().filter_map(|item| {
-            let Why::TooLarge { bytes } = item.why else { return None };
-            Some((item.path.as_slice(), bytes))
+        let large = loaded.not_captured.iter().filter_map(|item| match item.why {
+            Why::TooLarge { bytes } => Some((item.path.as_slice(), bytes)),
+            Why::Ignored
+            | Why::NotAFile
+            | Why::EmptyFolder
+            | Why::Unreadable
+            | Why::Moving
+            | Why::Repository { .. } => None,
         });
         let kept = loaded.state.kept.iter();
         let lengths = kept.map(|kept| (kept.path.as_slice(), kept.stat.size)).collect();

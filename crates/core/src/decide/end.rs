@@ -150,8 +150,11 @@ pub(super) fn saved(
 
 /// The stop that goes on once what its process left is saved.
 fn awaits_save(draft: &Draft<'_>) -> Option<OpId> {
-    let Phase::Stopping { op, then, .. } = &draft.session.phase else { return None };
-    Some(*op).filter(|_| then.saves_first() && !draft.session.runs())
+    if let Phase::Stopping { op, then, .. } = &draft.session.phase {
+        Some(*op).filter(|_| then.saves_first() && !draft.session.runs())
+    } else {
+        None
+    }
 }
 
 /// The process is gone and what it left was saved, or cannot be: what the stop was for follows.

@@ -320,13 +320,20 @@ pub(super) fn not_interrupted(draft: &mut Draft<'_>, generation: u32, why: Why) 
 /// The process ended while a pause was waiting for it to become safe: nothing is safer.
 pub(super) fn process_is_gone(draft: &mut Draft<'_>, former: PauseStep) {
     let Phase::Pausing(pause) = &draft.session.phase else { return };
-    let (op, step) = (pause.op, pause.step);
-    if matches!(step, PauseStep::Boundary | PauseStep::Interrupting) {
-        reach(draft, op, SafeRule::ProcessEnded, Reached::Safely);
-    } else if step == PauseStep::Sealing && former != PauseStep::Sealing {
-        // Before, it was stopped in place, and what it wrote is being saved already. Elsewhere the
-        // outcome that is under way finds no process and goes on from there.
-        take_snapshot(draft, op, Moment::AfterStop);
+    let op = pause.op;
+    match pause.step {
+        // It was stopped in place, and what it wrote is being saved already.
+        PauseStep::Sealing if former == PauseStep::Sealing => {}
+        PauseStep::Boundary | PauseStep::Interrupting => {
+            reach(draft, op, SafeRule::ProcessEnded, Reached::Safely);
+        }
+        PauseStep::Sealing => take_snapshot(draft, op, Moment::AfterStop),
+        // The outcome that is under way finds no process and goes on from there.
+        PauseStep::Capturing
+        | PauseStep::Saving
+        | PauseStep::Ending
+        | PauseStep::Freezing
+        | PauseStep::Clearing => {}
     }
 }
 

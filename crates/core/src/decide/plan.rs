@@ -273,16 +273,26 @@ fn not_accepted(why: &str) -> String {
 /// What an agent is told that has to mend something before its work can be merged.
 fn mending(plan: &Plan, why: &Unmerged) -> Option<String> {
     let branch = &plan.spec.branch;
-    if let Unmerged::Conflict { files } = why {
-        let files = files.line();
-        Some(format!(
-            "[glis] Your work and the branch {branch} have changed the same files: {files}. Merge {branch} into your \
-             branch, resolve the conflicts so that both purposes are kept, and commit."
-        ))
-    } else if let Unmerged::Unfinished { what } = why {
-        Some(format!("[glis] A {what} is not finished in your worktree. Finish it and commit."))
-    } else {
-        None
+    match why {
+        Unmerged::Conflict { files } => Some(format!(
+            "[glis] Your work and the branch {branch} have changed the same files: {}. Merge {branch} into your \
+             branch, resolve the conflicts so that both purposes are kept, and commit.",
+            files.line()
+        )),
+        Unmerged::Unfinished { what } => {
+            Some(format!("[glis] A {what} is not finished in your worktree. Finish it and commit."))
+        }
+        Unmerged::OffBranch { .. }
+        | Unmerged::Nested { .. }
+        | Unmerged::Submodule { .. }
+        | Unmerged::NoBranch
+        | Unmerged::NoBase
+        | Unmerged::CheckedOut { .. }
+        | Unmerged::NoWorktree
+        | Unmerged::Hook { .. }
+        | Unmerged::Review
+        | Unmerged::Stopped
+        | Unmerged::Failed { .. } => None,
     }
 }
 

@@ -54,13 +54,19 @@ impl PauseStep {
 impl Session {
     /// An appointment lasts as long as its pause, from the beginning on: whatever ends that drops it.
     pub(super) fn keep_appointment(&mut self) {
-        let pauses = matches!(
-            &self.phase,
+        let pauses = match &self.phase {
             Phase::Pausing(_)
-                | Phase::Rest(Rest::Paused(_))
-                | Phase::Chore { from: Rest::Paused(_), .. }
-                | Phase::Stopping { then: AfterStop::Pause { .. } | AfterStop::StayPaused(_), .. }
-        );
+            | Phase::Rest(Rest::Paused(_))
+            | Phase::Chore { from: Rest::Paused(_), .. }
+            | Phase::Stopping {
+                then: AfterStop::Pause { .. } | AfterStop::StayPaused(_), ..
+            } => true,
+            Phase::Starting(_)
+            | Phase::Live
+            | Phase::Stopping { .. }
+            | Phase::Rest(_)
+            | Phase::Chore { .. } => false,
+        };
         if !pauses && self.pause_to_come().is_none() {
             self.ahead.resume_at = None;
             self.course.stays = false;

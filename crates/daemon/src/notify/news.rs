@@ -22,22 +22,36 @@ impl News {
     /// What an event means to somebody who is not looking.
     pub(super) fn of(recorded: &Recorded) -> Option<Self> {
         let of = |kind| Some(Self { kind, recorded: recorded.clone() });
-        let event = &recorded.event;
-        let warned = matches!(event, Event::Spending(SpendingEvent::Warned { .. }));
-        if warned || matches!(event, Event::LimitReached { .. }) {
+        if matches!(recorded.event, Event::LimitReached { .. }) {
             return of(Kind::Limit);
         }
-        if is_out_of_time(event) || matches!(event, Event::Loop(LoopEvent::Broke { .. })) {
+        if is_out_of_time(&recorded.event) {
             return of(Kind::Failed);
         }
-        if matches!(event, Event::Loop(LoopEvent::Done { .. })) {
-            return of(Kind::Finished);
+        if let Event::Loop(event) = &recorded.event {
+            return match event {
+                LoopEvent::Done { .. } => of(Kind::Finished),
+                LoopEvent::Broke { .. } => of(Kind::Failed),
+                LoopEvent::Began { .. }
+                | LoopEvent::NotBegun { .. }
+                | LoopEvent::Ended { .. }
+                | LoopEvent::LookedBack { .. }
+                | LoopEvent::Stopped
+                | LoopEvent::Reopened
+                | LoopEvent::PauseAsked(_)
+                | LoopEvent::PauseWithdrawn { .. }
+                | LoopEvent::Set { .. } => None,
+            };
         }
-        if matches!(event, Event::Spending(SpendingEvent::Reached { .. })) {
-            return of(Kind::Waiting);
-        }
-        if matches!(event, Event::Loop(_) | Event::Spending(_)) {
-            return None;
+        if let Event::Spending(event) = &recorded.event {
+            return match event {
+                SpendingEvent::Warned { .. } => of(Kind::Limit),
+                SpendingEvent::Reached { .. } => of(Kind::Waiting),
+                SpendingEvent::Began { .. }
+                | SpendingEvent::Set { .. }
+                | SpendingEvent::Used { .. }
+                | SpendingEvent::Granted => None,
+            };
         }
         if let Event::Plan(event) = &recorded.event {
             return kind_of(event).and_then(of);
@@ -145,15 +159,19 @@ pub(super) fn is_out_of_time(event: &Event) -> bool {
 
 /// What a person reads of a budget, if it is still so.
 pub(super) fn about_budget(event: &SpendingEvent, now: &Spending) -> Option<String> {
-    let is_used_up = now.reached.is_some();
-    if let SpendingEvent::Warned { what } = event {
-        let told = format!("it goes towards the end of its budget: {what}");
-        Some(told).filter(|_| now.warned && !is_used_up)
-    } else if let SpendingEvent::Reached { what } = event {
-        let told = format!("its budget is used up ({what}); `glis resume` grants as much again");
-        Some(told).filter(|_| is_used_up)
-    } else {
-        None
+    match event {
+        SpendingEvent::Warned { what } if now.warned && now.reached.is_none() => {
+            Some(format!("it goes towards the end of its budget: {what}"))
+        }
+        SpendingEvent::Reached { what } if now.reached.is_some() => {
+            Some(format!("its budget is used up ({what}); `glis resume` grants as much again"))
+        }
+        SpendingEvent::Warned { .. }
+        | SpendingEvent::Reached { .. }
+        | SpendingEvent::Began { .. }
+        | SpendingEvent::Set { .. }
+        | SpendingEvent::Used { .. }
+        | SpendingEvent::Granted => None,
     }
 }
 
@@ -174,15 +192,25 @@ fn about_loop(event: &LoopEvent, looped: &Loop) -> String {
 
 /// What it means to somebody who is not looking. That an agent did not start is told of its session.
 fn kind_of(event: &PlanEvent) -> Option<Kind> {
-    if let PlanEvent::RunWaits { .. }
-    | PlanEvent::TaskProposed { .. }
-    | PlanEvent::Stopped { why: PlanPause::Budget } = event
-    {
-        Some(Kind::Waiting)
-    } else if let PlanEvent::RunFailed { why, .. } = event {
-        matches!(why, RunFault::NotBegun(_) | RunFault::NotAccepted(_)).then_some(Kind::Failed)
-    } else {
-        matches!(event, PlanEvent::RunSucceeded { .. }).then_some(Kind::Finished)
+    match event {
+        PlanEvent::RunWaits { .. }
+        | PlanEvent::TaskProposed { .. }
+        | PlanEvent::Stopped { why: PlanPause::Budget } => Some(Kind::Waiting),
+        PlanEvent::RunFailed { why: RunFault::NotBegun(_) | RunFault::NotAccepted(_), .. } => {
+            Some(Kind::Failed)
+        }
+        PlanEvent::RunFailed { why: RunFault::NotStarted(_) | RunFault::Rejected, .. }
+        | PlanEvent::RunFinishing { .. }
+        | PlanEvent::Begun { .. }
+        | PlanEvent::Revised { .. }
+        | PlanEvent::Continued { .. }
+        | PlanEvent::Stopped { .. }
+        | PlanEvent::RunBegan { .. }
+        | PlanEvent::RunCost { .. }
+        | PlanEvent::RunAccepted { .. }
+        | PlanEvent::RunCanceled { .. }
+        | PlanEvent::TaskSkipped { .. } => None,
+        PlanEvent::RunSucceeded { .. } => Some(Kind::Finished),
     }
 }
 

@@ -114,14 +114,29 @@ async fn all(state: &ServerState, is_meant: impl Fn(&Session) -> bool) -> Vec<St
 
 /// Whether a session is one of all those with which this is to be done.
 fn is_meant(session: &Session, action: &Action) -> bool {
-    if let Action::Pause { .. } = action {
-        session.can_pause() && session.status() != Status::Created
-    } else if let Action::CancelPause = action {
-        session.status() == Status::Pausing
-    } else if let Action::Acknowledge = action {
-        let lost = session.upkeep.folder_lost;
-        lost || session.upkeep.damage.is_some() || session.upkeep.barred.is_some()
-    } else {
-        !matches!(action, Action::Stop) || session.runs()
+    match action {
+        Action::Pause { .. } => session.can_pause() && session.status() != Status::Created,
+        Action::CancelPause => session.status() == Status::Pausing,
+        Action::Stop => session.runs(),
+        Action::Acknowledge => {
+            let lost = session.upkeep.folder_lost;
+            lost || session.upkeep.damage.is_some() || session.upkeep.barred.is_some()
+        }
+        Action::Send { .. }
+        | Action::LimitIdle { .. }
+        | Action::Resume { .. }
+        | Action::Restart { .. }
+        | Action::Remove { .. }
+        | Action::Answer { .. }
+        | Action::AutoYes { .. }
+        | Action::Label { .. }
+        | Action::Pin { .. }
+        | Action::Snooze { .. }
+        | Action::Budget { .. }
+        | Action::BeginTyping
+        | Action::SetLoop { .. }
+        | Action::Snapshot
+        | Action::Compact
+        | Action::Restore { .. } => true,
     }
 }

@@ -122,15 +122,21 @@ impl Told {
             self.failures.insert(id.clone(), failure.clone());
         }
         let Event::Gate(event) = &recorded.event else { return };
-        if let GateEvent::Paused { op: of, .. } | GateEvent::Overdue { op: of, .. } = event {
-            self.over |= *of == op;
-        } else if let GateEvent::NotKept { op: of, why } = event
-            && *of == op
-        {
-            self.not_kept = Some(why.clone());
+        match event {
+            GateEvent::Paused { op: of, .. } | GateEvent::Overdue { op: of, .. } => {
+                self.over |= *of == op;
+            }
+            // It was opened again before everything had stopped.
+            GateEvent::Opened { .. } => self.over = true,
+            GateEvent::NotKept { op: of, why } if *of == op => self.not_kept = Some(why.clone()),
+            GateEvent::NotKept { .. }
+            | GateEvent::Shut { .. }
+            | GateEvent::Hastened { .. }
+            | GateEvent::Joined { .. }
+            | GateEvent::Released { .. }
+            | GateEvent::Stopped { .. }
+            | GateEvent::Resumed { .. } => {}
         }
-        // It was opened again before everything had stopped.
-        self.over |= matches!(event, GateEvent::Opened { .. });
     }
 
     async fn is_over(&mut self, state: &ServerState, op: OpId) -> bool {

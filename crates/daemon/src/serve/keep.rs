@@ -30,14 +30,20 @@ const WORKTREE: &str = "worktree";
 const PARTS: usize = 4;
 
 pub(super) fn failed(fault: &SnapshotFault) -> Response {
-    if let SnapshotFault::Missing(_) | SnapshotFault::BadName(_) | SnapshotFault::InTheWay { .. } =
-        fault
-    {
-        bad(fault.to_string())
-    } else if let SnapshotFault::DiskFull(_) = fault {
-        Response::Trouble { kind: Trouble::Storage, message: fault.to_string() }
-    } else {
-        trouble(fault)
+    match fault {
+        SnapshotFault::Missing(_) | SnapshotFault::BadName(_) | SnapshotFault::InTheWay { .. } => {
+            bad(fault.to_string())
+        }
+        SnapshotFault::DiskFull(_) => {
+            Response::Trouble { kind: Trouble::Storage, message: fault.to_string() }
+        }
+        SnapshotFault::Unreadable { .. }
+        | SnapshotFault::Broken(_)
+        | SnapshotFault::GitMissing(_)
+        | SnapshotFault::Incomplete { .. }
+        | SnapshotFault::Gone(_)
+        | SnapshotFault::File { .. }
+        | SnapshotFault::Git(_) => trouble(fault),
     }
 }
 

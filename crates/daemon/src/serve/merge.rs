@@ -165,12 +165,22 @@ fn refused(session: &Session, into: Option<String>) -> Result<String, Box<Refusa
         return Err(Box::new(Refusal::InPlace { session: name, wish: InPlaceWish::Merge }));
     }
     let status = session.status();
-    // Half of what it is about to write would be merged.
-    if matches!(status, Status::Busy | Status::Pausing | Status::Resuming | Status::Archived) {
-        return Err(Box::new(Refusal::WrongStatus { session: name, status, verb: Verb::Merge }));
+    match status {
+        // Half of what it is about to write would be merged.
+        Status::Busy | Status::Pausing | Status::Resuming | Status::Archived => {
+            Err(Box::new(Refusal::WrongStatus { session: name, status, verb: Verb::Merge }))
+        }
+        Status::Created
+        | Status::Idle
+        | Status::Waiting
+        | Status::Paused
+        | Status::Suspended
+        | Status::Interrupted
+        | Status::Completed
+        | Status::Failed => into
+            .or_else(|| session.spec.base_branch.clone())
+            .ok_or_else(|| Box::new(not_merged(session, "", Unmerged::NoBase))),
     }
-    into.or_else(|| session.spec.base_branch.clone())
-        .ok_or_else(|| Box::new(not_merged(session, "", Unmerged::NoBase)))
 }
 
 fn not_merged(session: &Session, into: &str, why: Unmerged) -> Refusal {

@@ -116,9 +116,19 @@ async fn is_news(news: &mut Receiver<Arc<Published>>, steps: &mut Steps<'_>) -> 
 /// Whether a run of an interrupted plan is about to stop. What is judged and merged is let be.
 fn is_stopping(run: &Run, phase: Option<&Phase>) -> bool {
     use glis_core::plan::RunStep;
-    let stops =
-        matches!(phase, Some(Phase::Pausing(_) | Phase::Starting(_) | Phase::Stopping { .. }));
-    run.step == RunStep::Preparing || run.step == RunStep::Working && stops
+    match run.step {
+        RunStep::Preparing => true,
+        RunStep::Working => match phase {
+            Some(Phase::Pausing(_) | Phase::Starting(_) | Phase::Stopping { .. }) => true,
+            Some(Phase::Live | Phase::Rest(_) | Phase::Chore { .. }) | None => false,
+        },
+        RunStep::Finishing
+        | RunStep::Merging(_)
+        | RunStep::Waiting(_)
+        | RunStep::Succeeded(_)
+        | RunStep::Failed(_)
+        | RunStep::Canceled => false,
+    }
 }
 
 /// The plans of a repository, oldest first.

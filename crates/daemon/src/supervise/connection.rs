@@ -102,12 +102,21 @@ async fn give_back(supervisor: &Supervisor, id: &SessionId, mut commands: Comman
     supervisor.links.close(id);
     let why = || "its process is gone".to_owned();
     while let Ok(command) = commands.try_recv() {
-        // Who waits for anything else is told by its end.
-        if let HolderCommand::Deliver { message, .. } = *command {
-            supervisor.tell(id, Outcome::NotDelivered { message, why: why() }).await;
-        } else if let HolderCommand::Answer { ask, .. } = *command {
-            let outcome = Outcome::AnswerNotGiven { ask: ask.id, why: why().into() };
-            supervisor.tell(id, outcome).await;
+        match *command {
+            HolderCommand::Deliver { message, .. } => {
+                let outcome = Outcome::NotDelivered { message, why: why() };
+                supervisor.tell(id, outcome).await;
+            }
+            HolderCommand::Answer { ask, .. } => {
+                let outcome = Outcome::AnswerNotGiven { ask: ask.id, why: why().into() };
+                supervisor.tell(id, outcome).await;
+            }
+            // Who waits for a look is told by its end.
+            HolderCommand::Interrupt
+            | HolderCommand::Freeze(_)
+            | HolderCommand::Thaw(_)
+            | HolderCommand::Stop { .. }
+            | HolderCommand::CheckIdle(..) => {}
         }
     }
 }

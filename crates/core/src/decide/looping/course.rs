@@ -229,9 +229,17 @@ fn has_died(draft: &Draft<'_>) -> bool {
 fn begin_if_it_may(draft: &mut Draft<'_>) {
     let session = &draft.session;
     let runs = session.phase == Phase::Live;
-    let has_ended = |rest: &Rest| !matches!(rest, Rest::Paused(_) | Rest::Created | Rest::Archived);
-    let may = matches!(&session.phase, Phase::Rest(rest) if has_ended(rest))
-        || runs && session.live_status() == Status::Idle && session.talk.queue.is_empty();
+    let may = match &session.phase {
+        Phase::Live => session.live_status() == Status::Idle && session.talk.queue.is_empty(),
+        Phase::Rest(Rest::Suspended | Rest::Interrupted | Rest::Completed | Rest::Failed(_)) => {
+            true
+        }
+        Phase::Rest(Rest::Paused(_) | Rest::Created | Rest::Archived)
+        | Phase::Starting(_)
+        | Phase::Pausing(_)
+        | Phase::Stopping { .. }
+        | Phase::Chore { .. } => false,
+    };
     let broke = session.ahead.looped.as_ref().is_some_and(|looped| looped.broke.is_some());
     if !may || broke || session.upkeep.barred.is_some() || runs && draft.gate.shut().is_some() {
         return;

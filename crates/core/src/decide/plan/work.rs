@@ -152,7 +152,18 @@ pub(in crate::decide) fn end_if_done(draft: &mut Draft<'_>) {
 /// Whether its agent has said all that it had to say. A usage limit that it has met on the way is no matter,
 /// unless that has left something unanswered.
 fn is_done(session: &Session) -> bool {
-    let at_rest = matches!(session.status(), Status::Idle | Status::Suspended | Status::Completed);
+    let at_rest = match session.status() {
+        Status::Idle | Status::Suspended | Status::Completed => true,
+        Status::Created
+        | Status::Busy
+        | Status::Waiting
+        | Status::Pausing
+        | Status::Paused
+        | Status::Resuming
+        | Status::Interrupted
+        | Status::Failed
+        | Status::Archived => false,
+    };
     at_rest && session.talk.turn_failed.is_none() && has_ended(session)
 }
 

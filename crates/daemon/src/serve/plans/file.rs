@@ -228,12 +228,15 @@ pub(super) async fn check(
             faults.sort_by_key(|fault| fault.line);
             faults
         }
-        Err(Refusal::PlanFile(fault)) => {
-            let PlanFileWhy::Faulty(faults) = fault.why else {
-                return Err(Refusal::PlanFile(fault).into());
-            };
-            faults
-        }
+        Err(Refusal::PlanFile(fault)) => match fault.why {
+            PlanFileWhy::Faulty(faults) => faults,
+            PlanFileWhy::Missing
+            | PlanFileWhy::Unreadable(_)
+            | PlanFileWhy::Unwritten(_)
+            | PlanFileWhy::BadChange(_)
+            | PlanFileWhy::Named(_)
+            | PlanFileWhy::NoTask(_) => return Err(Refusal::PlanFile(fault).into()),
+        },
         Err(refusal) => return Err(refusal.into()),
     };
     Ok(Response::PlanChecked { path, faults })
