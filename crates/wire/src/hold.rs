@@ -386,6 +386,7 @@ pub struct Swept {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(clippy::large_enum_variant, reason = "one is made per process, and printed at once")]
+#[expect(missing_docs, reason = "what is said of a word is said of its fields")]
 pub enum Birth {
     /// The agent runs and the socket listens.
     Ready(Hello),
