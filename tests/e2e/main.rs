@@ -92,7 +92,7 @@ mod chat {
 
 /// A session on a real terminal.
 mod terminal {
-    mod asked;
+    pub(crate) mod asked;
     mod attach;
     mod attached;
     mod chaos;
