@@ -63,7 +63,7 @@ await story(async ({ house, desk }) => {
     await page.keyboard.press("Enter");
     await gone(page, "dialog");
   };
-  await go("thr");
+  await go("three");
   await shows(page, "#main h2", "three");
   await go("snapsh");
   await has(page, "idle");
