@@ -9,6 +9,9 @@ use glis_wire::home::{EVENTS, Home};
 use glis_wire::view::{Finding, Health};
 use std::path::Path;
 
+/// What findings about it are about.
+pub(super) const SUBJECT: &str = "event log";
+
 /// Records that the controller looks at in one go: a few milliseconds.
 const PIECE: u32 = 4000;
 
@@ -38,7 +41,7 @@ pub(super) async fn examine(home: &Home, mailbox: &Mailbox) -> Vec<Finding> {
         opening::suspect(home);
     }
     if findings.is_empty() {
-        findings.push(finding("event log", Health::Good, "sound".to_owned(), None));
+        findings.push(finding(SUBJECT, Health::Good, "sound".to_owned(), None));
     }
     findings
 }
@@ -62,13 +65,13 @@ fn told(damaged: &[u64]) -> Option<Finding> {
     let message = format!("{} damaged records, number {first} first", damaged.len());
     let hint = "what they led to is in the checkpoint. `glis daemon stop`: the next start puts in \
                 what the copies in backup/ have, and flags the sessions that lack something";
-    Some(bad("event log", message, hint))
+    Some(bad(SUBJECT, message, hint))
 }
 
 fn unreadable() -> Finding {
     let hint = "`glis daemon stop`: the next start saves what can be read and puts in what the \
                 copies in backup/ have";
-    bad("event log", "it cannot be read to its end".to_owned(), hint)
+    bad(SUBJECT, "it cannot be read to its end".to_owned(), hint)
 }
 
 fn exchanged(mark: &Mark) -> Finding {
@@ -77,7 +80,7 @@ fn exchanged(mark: &Mark) -> Finding {
         mark.seq
     );
     let hint = "the state is that of the checkpoint; the copies in backup/ have the records";
-    warning("event log", message, hint)
+    warning(SUBJECT, message, hint)
 }
 
 /// A damaged log was salvaged at a start; the damaged file is still there to be looked at.
@@ -89,7 +92,7 @@ fn kept(state: &Path) -> Option<Finding> {
     let name = names.find(|name| is_log(name) && !name.ends_with("-wal"))?;
     let message = format!("a damaged log was found earlier and kept as {name}");
     Some(warning(
-        "event log",
+        SUBJECT,
         message,
         "what could be read was carried over; look at it, then remove it",
     ))
