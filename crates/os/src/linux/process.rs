@@ -360,6 +360,8 @@ mod tests {
         });
         children.push(told.recv().unwrap());
         let found = children_of(own).unwrap();
+        // Before, since this process goes on to grow.
+        let alone = crate::memory::own_bytes(own).unwrap();
         let held = crate::memory::of_tree(own);
         for mut child in children {
             let pid = i32::try_from(child.id()).unwrap();
@@ -368,7 +370,6 @@ mod tests {
             child.kill().unwrap();
             child.wait().unwrap();
         }
-        let alone = crate::memory::own_bytes(own).unwrap();
         assert!(held > alone, "what its children hold counts too");
         drop(end);
         thread.join().unwrap();
